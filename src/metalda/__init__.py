@@ -1,0 +1,35 @@
+"""metalda: topic models that use the labels of documents and the features of words.
+
+Names are imported when they are first used, so that ``import metalda`` loads neither Numba nor pandas.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Corpus": "metalda.corpus",
+    "Embeddings": "metalda.meta",
+    "WordFeatures": "metalda.meta",
+    "MetaLDA": "metalda.models",
+    "LDA": "metalda.models",
+    "load": "metalda.models",
+}
+
+__all__ = ["LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "load"]
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.meta import Embeddings, WordFeatures
+    from metalda.models import LDA, MetaLDA, load
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'metalda' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
