@@ -1,0 +1,1 @@
+"""The loop: sweeps over shards, draws, progress; folding-in and document completion."""

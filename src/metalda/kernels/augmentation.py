@@ -1,0 +1,253 @@
+"""Steps 2 to 4 of a sweep: what data augmentation makes of the Dirichlet parameters.
+
+A Dirichlet-multinomial with parameters a[k] and counts c[k] has probability
+
+    Γ(a.) / Γ(a. + c.)  *  prod_k Γ(a[k] + c[k]) / Γ(a[k])
+
+The first ratio is augmented with q ~ Beta(a., c.), the second with tables t[k] ~ CRP(a[k], c[k]); given both, every
+weight (lambda, delta) has a gamma conditional.
+
+A *row* is a set of labels (or features) that documents (or words) share. The weights of one topic never meet those of
+another, so topics are taken a block at a time, and the rows of a block stay near while its labels are drawn one after
+the other.
+"""
+
+import math
+
+import numpy as np
+from numba import float32, uintp
+
+from metalda.kernels.border import kernel
+
+FEW = 24  # up to so many customers each is asked; beyond, tables are reached by jumps
+WIDEST = 128  # topics in a block at the most
+LANES = 16  # a block is padded to a multiple of this many float32
+# The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
+# had by division, and what is lost (below 1e-20) is nothing beside the prior's rate. The sum for a weight beyond them is
+# taken from the logarithms instead.
+LOWEST, HIGHEST = -34.0, 34.0  # exp: 1.7e-15 … 5.8e14
+FLOOR = float32(1e-30)  # of the float32 copy that the token kernels read
+CEILING = float32(1e30)
+
+
+@kernel
+def draw_log_gamma(shape, rng):
+    """log of a Gamma(shape, 1) draw, finite for any shape > 0: log G(a) = log G(a + 1) + log(U) / a."""
+    if shape >= 1.0:
+        return math.log(rng.standard_gamma(shape))
+    return math.log(rng.standard_gamma(shape + 1.0)) + math.log(1.0 - rng.random()) / shape
+
+
+@kernel
+def draw_minus_log_beta(a, b, rng):
+    """-log q for q ~ Beta(a, b), finite even where q itself would underflow: log(1 + y/x), x ~ G(a), y ~ G(b)."""
+    log_ratio = draw_log_gamma(b, rng) - draw_log_gamma(a, rng)
+    if log_ratio > 0.0:
+        return log_ratio + math.log1p(math.exp(-log_ratio))
+    return math.log1p(math.exp(log_ratio))
+
+
+@kernel
+def draw_tables(concentration, customers, rng):
+    """t = [c > 0] + sum_{i=1}^{c-1} Bern(a / (a + i)); equals reference.draw_tables in distribution.
+
+    Customer i + 1 opens a table with probability p(i) = a / (a + i), which falls with i. For many customers the next
+    candidate is found by a geometric jump at the present p(i) and kept with probability p(j) / p(i): exact, and the
+    cost follows the number of tables.
+    """
+    if customers <= 1:
+        return customers
+    tables = 1
+    if customers <= FEW:
+        for i in range(1, customers):
+            if rng.random() * (concentration + i) < concentration:
+                tables += 1
+        return tables
+    i = 1  # the next customer to be asked
+    while True:
+        jump = math.log(1.0 - rng.random()) / math.log1p(-concentration / (concentration + i))
+        if jump >= customers - i:
+            return tables
+        j = i + int(jump)
+        if rng.random() * (concentration + j) < concentration + i:
+            tables += 1
+        i = j + 1
+        if i >= customers:
+            return tables
+
+
+@kernel
+def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, n_labels, rng):
+    """Draw q[d] and t[d, k]; returns sum of t by label and topic, and the sum of -log q by row.
+
+    A document without words has neither.
+    """
+    n_rows, n_topics = alpha.shape
+    label_tables = np.zeros((n_labels, n_topics), np.int64)
+    minus_log_q = np.zeros(n_rows, np.float64)
+    doc_counts = np.zeros(n_topics, np.int64)
+    for d in range(offsets.shape[0] - 1):
+        first, last = offsets[d], offsets[d + 1]
+        if first == last:
+            continue
+        row = doc_rows[d]
+        minus_log_q[row] += draw_minus_log_beta(alpha_sums[row], float(last - first), rng)
+        for i in range(first, last):
+            doc_counts[topics[i]] += 1
+        for i in range(first, last):
+            k = topics[i]
+            if doc_counts[k] > 0:
+                tables = draw_tables(float(alpha[row, k]), doc_counts[k], rng)
+                doc_counts[k] = 0
+                for j in range(row_starts[row], row_starts[row + 1]):
+                    label_tables[row_labels[j], k] += tables
+    return label_tables, minus_log_q
+
+
+@kernel
+def word_tables(word_topic_counts, topic_totals, word_rows, beta, beta_sums, row_starts, row_labels, n_labels, rng):
+    """Draw q'[k] and t'[k, v]; returns the sum of t' by feature and topic, and -log q' by topic.
+
+    An empty topic has neither.
+    """
+    n_words, n_topics = word_topic_counts.shape
+    label_tables = np.zeros((n_labels, n_topics), np.int64)
+    minus_log_q = np.zeros(n_topics, np.float64)
+    for k in range(n_topics):
+        if topic_totals[k] > 0:
+            minus_log_q[k] = draw_minus_log_beta(beta_sums[k], float(topic_totals[k]), rng)
+    for v in range(n_words):
+        row = word_rows[v]
+        for k in range(n_topics):
+            count = word_topic_counts[v, k]
+            if count > 0:
+                tables = draw_tables(float(beta[row, k]), np.int64(count), rng)
+                for j in range(row_starts[row], row_starts[row + 1]):
+                    label_tables[row_labels[j], k] += tables
+    return label_tables, minus_log_q
+
+
+@kernel
+def _bounded_exp(x):
+    return math.exp(min(max(x, LOWEST), HIGHEST))
+
+
+@kernel
+def _sum_without_label(label, k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows):
+    """sum_{rows r with label} scale[r] * prod_{other labels of r} w: slow, exact, for any size of weight."""
+    total = 0.0
+    for j in range(label_starts[label], label_starts[label + 1]):
+        row = label_rows[j]
+        log_product = -log_weights[label, k]
+        for i in range(row_starts[row], row_starts[row + 1]):
+            log_product += log_weights[row_labels[i], k]
+        total += row_scales[row] * math.exp(min(log_product, 700.0))
+    return total
+
+
+@kernel
+def draw_weights(
+    log_weights,
+    label_tables,
+    row_scales,
+    topic_scales,
+    row_starts,
+    row_labels,
+    label_starts,
+    label_rows,
+    shape,
+    first,
+    last,
+    rng,
+):
+    """Draw the weights of topics first … last - 1, label after label; equals reference.draw_weights.
+
+        w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
+
+    where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
+    of words in the row times -log q'[k]. Changes log_weights.
+    """
+    n_labels = log_weights.shape[0]
+    n_rows = row_starts.shape[0] - 1
+    n_blocks = max(1, (last - first + WIDEST - 1) // WIDEST)
+    stride = ((last - first + n_blocks - 1) // n_blocks + LANES - 1) // LANES * LANES
+    values = np.empty((n_rows, stride), np.float32)  # scale[r] * prod of the weights of row r
+    weights = np.ones((n_labels, stride), np.float32)
+    part = np.empty(stride, np.float32)
+    sums = np.empty(stride, np.float64)
+    for start in range(first, last, stride):
+        width = min(stride, last - start)
+        for label in range(n_labels):
+            for k in range(width):
+                weights[label, k] = float32(_bounded_exp(log_weights[label, start + k]))
+        for r in range(n_rows):
+            scale = float32(row_scales[r])
+            for k in range(stride):
+                values[r, k] = scale
+            for j in range(row_starts[r], row_starts[r + 1]):
+                label = uintp(row_labels[j])
+                for k in range(stride):
+                    values[r, k] *= weights[label, k]
+        for label in range(n_labels):
+            j, end = label_starts[label], label_starts[label + 1]
+            sums[:] = 0.0
+            while j < end:  # float32 over a few rows, float64 over all of them
+                stop = min(j + 256, end)
+                part[:] = float32(0)
+                while j + 4 <= stop:
+                    p, q = uintp(label_rows[j]), uintp(label_rows[j + 1])
+                    r, s = uintp(label_rows[j + 2]), uintp(label_rows[j + 3])
+                    for k in range(stride):
+                        part[k] += (values[p, k] + values[q, k]) + (values[r, k] + values[s, k])
+                    j += 4
+                while j < stop:
+                    p = uintp(label_rows[j])
+                    for k in range(stride):
+                        part[k] += values[p, k]
+                    j += 1
+                for k in range(stride):
+                    sums[k] += part[k]
+            for k in range(width):
+                log_old = log_weights[label, start + k]
+                total = sums[k] / weights[label, k]
+                if not (LOWEST < log_old < HIGHEST and total < math.inf):
+                    total = _sum_without_label(
+                        label, start + k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows
+                    )
+                rate = shape + topic_scales[start + k] * total
+                log_new = draw_log_gamma(shape + label_tables[label, start + k], rng) - math.log(rate)
+                log_weights[label, start + k] = log_new
+                new = float32(_bounded_exp(log_new))
+                part[k] = new / weights[label, k]
+                weights[label, k] = new
+            part[width:] = float32(1)
+            for j in range(label_starts[label], end):
+                p = uintp(label_rows[j])
+                for k in range(stride):
+                    values[p, k] *= part[k]
+
+
+@kernel
+def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, topic_sums):
+    """value[r, k] = prod_{l in r} w[l, k], built anew from the logarithms; equals reference.multiply_weights.
+
+    Fills `values` (float32, kept between FLOOR and CEILING) and topic_sums[k] = sum over rows of size * value.
+    """
+    n_labels, n_topics = log_weights.shape
+    weights = np.empty((n_labels, n_topics), np.float64)
+    for label in range(n_labels):
+        for k in range(n_topics):
+            weights[label, k] = math.exp(min(max(log_weights[label, k], -230.0), 230.0))
+    product = np.empty(n_topics, np.float64)
+    topic_sums[:] = 0.0
+    for r in range(row_starts.shape[0] - 1):
+        product[:] = 1.0
+        for j in range(row_starts[r], row_starts[r + 1]):
+            label = uintp(row_labels[j])
+            for k in range(n_topics):
+                product[k] *= weights[label, k]
+        size = row_sizes[r]
+        for k in range(n_topics):
+            value = min(max(float32(product[k]), FLOOR), CEILING)
+            values[r, k] = value
+            topic_sums[k] += size * value

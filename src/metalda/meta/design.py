@@ -1,0 +1,96 @@
+"""Which labels (or features) come together: the rows whose Dirichlet parameters are shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix
+from metalda.errors import InputError
+
+DEFAULT = "(default)"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Documents by labels (or words by features), with the default label always present and equal rows merged.
+
+    Eight labels, one to a document, make eight rows, whatever the number of documents.
+    """
+
+    names: tuple[str, ...]  # of the labels; the default is the last
+    row_of: NDArray[np.int32]  # document -> row
+    row_sizes: NDArray[np.float64]  # documents in a row
+    row_starts: NDArray[np.int64]  # labels of row r: row_labels[row_starts[r]:row_starts[r + 1]]
+    row_labels: NDArray[np.int32]
+    label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
+    label_rows: NDArray[np.int32]
+
+    @classmethod
+    def build(cls, labels: NamedMatrix | None, n_items: int) -> Design:
+        """Merge equal rows of `labels` (none: the default alone) for `n_items` documents or words."""
+        names: tuple[str, ...] = ()
+        matrix: Any = sparse.csr_array((n_items, 0))
+        if labels is not None:
+            if not labels.is_binary:
+                raise InputError("labels and word features must be 0 or 1; discretise real values into bins first")
+            names, matrix = labels.names, labels.matrix
+        row_of, firsts = _merge_rows(matrix.indptr, matrix.indices)
+        rows = sparse.hstack([matrix[firsts], sparse.csr_array(np.ones((len(firsts), 1)))], format="csr")
+        rows.sort_indices()
+        columns = rows.tocsc()
+        columns.sort_indices()
+        return cls(
+            names=(*names, DEFAULT),
+            row_of=row_of,
+            row_sizes=np.bincount(row_of, minlength=len(firsts)).astype(np.float64),
+            row_starts=rows.indptr.astype(np.int64),
+            row_labels=rows.indices.astype(np.int32),
+            label_starts=columns.indptr.astype(np.int64),
+            label_rows=columns.indices.astype(np.int32),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.row_sizes)
+
+    @property
+    def bare_row(self) -> int | None:
+        """The row that has the default label only, if there is one."""
+        bare = np.flatnonzero(np.diff(self.row_starts) == 1)
+        return int(bare[0]) if len(bare) else None
+
+    @property
+    def label_sizes(self) -> NDArray[np.float64]:
+        """How many documents (or words) have each label."""
+        return np.add.reduceat(self.row_sizes[self.label_rows], self.label_starts[:-1])
+
+
+class Concentration(NamedTuple):
+    """Dirichlet parameters by row of a design: documents (or words) with equal labels (or features) share a row."""
+
+    values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]
+    topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
+
+    @property
+    def row_sums(self) -> NDArray[np.float64]:
+        """alpha[row, .]"""
+        return self.values.sum(axis=1, dtype=np.float64)
+
+
+def _merge_rows(indptr: NDArray[Any], indices: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number the distinct rows in order of appearance: the number of each row, and the first row of each number."""
+    known: dict[bytes, int] = {}
+    firsts: list[int] = []
+    row_of = np.empty(len(indptr) - 1, np.int32)
+    for i in range(len(row_of)):
+        key = indices[indptr[i] : indptr[i + 1]].tobytes()
+        number = known.setdefault(key, len(known))
+        if number == len(firsts):
+            firsts.append(i)
+        row_of[i] = number
+    return row_of, np.array(firsts, np.int64)

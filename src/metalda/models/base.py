@@ -1,0 +1,315 @@
+"""What every topic model has: fitting, folding-in, scoring, and looking at topics."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from metalda.corpus import Corpus, NamedMatrix
+from metalda.errors import InputError
+from metalda.meta import WordFeatures
+from metalda.meta.design import Design
+from metalda.models.effects import add_proportions, weight_effects
+from metalda.models.encoding import Encoded, encode, known_labels
+from metalda.models.inputs import read_input
+from metalda.models.saving import pack_model
+from metalda.priors import LogLinear
+from metalda.storage import write_folder
+from metalda.training.draws import Draw, mean_alpha, mean_phi
+from metalda.training.folding import complete, infer_theta
+from metalda.training.gibbs import Problem, shard_bounds
+from metalda.training.loop import kept_sweeps, train
+from metalda.training.threads import count_jobs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+logger = logging.getLogger("metalda")
+
+TOKENS_PER_SHARD, MOST_SHARDS = 500_000, 8
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all models; a model names its priors and adds its parameters."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, 2**16 - 1, closed="both")],
+        "vocabulary": "no_validation",
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "burn_in": [Interval(Integral, 0, None, closed="left"), None],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
+    }
+    _uses_labels: bool = False
+
+    # What a model says of itself.
+
+    def _prior_of_documents(self, labels: NamedMatrix | None, n_documents: int) -> LogLinear:
+        raise TypeError("TopicModel is the base of the models; use one of them, such as MetaLDA or LDA")
+
+    def _prior_of_words(self, features: NamedMatrix | None, n_words: int) -> LogLinear:
+        raise TypeError("TopicModel is the base of the models; use one of them, such as MetaLDA or LDA")
+
+    def _word_features(self) -> WordFeatures | None:
+        return None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # Fitting.
+
+    def fit(self, X: Any, y: Any = None) -> TopicModel:
+        """Learn topics.
+
+        Parameters
+        ----------
+        X : Corpus, count matrix, list of texts or list of token lists
+            The documents.
+        y : optional
+            Labels, where the corpus has none: one per document, lists of them, or an indicator matrix or frame.
+            Models without labels ignore them.
+
+        Returns
+        -------
+        self
+            Ctrl-C ends training early and keeps what was learnt so far.
+        """
+        self._validate_params()
+        corpus = read_input(self, X, y if self._uses_labels else None, self.vocabulary, fitting=True)
+        _require_words(corpus)
+        labels = _without_empty_columns(corpus.labels) if self._uses_labels else None
+        features = self._features_of_vocabulary(corpus)
+        doc_prior = self._prior_of_documents(labels, len(corpus))
+        word_prior = self._prior_of_words(features, len(corpus.vocabulary))
+        problem = Problem(
+            corpus.words,
+            corpus.offsets,
+            len(corpus.vocabulary),
+            self.n_components,
+            doc_prior,
+            word_prior,
+            shard_bounds(corpus.offsets, self._count_shards(corpus)),
+        )
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        trained = train(
+            problem,
+            n_iter=self.n_iter,
+            keep=kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws),
+            seed=seed,
+            n_jobs=count_jobs(self.n_jobs),
+            verbose=self.verbose,
+        )
+        self.seed_ = seed
+        self.n_shards_ = problem.n_shards
+        self.n_iter_ = trained.n_sweeps
+        self.n_features_in_ = len(corpus.vocabulary)
+        self.vocabulary_ = corpus.vocabulary
+        self.label_names_ = doc_prior.design.names[:-1]
+        self.feature_names_ = word_prior.design.names[:-1]
+        self.label_sizes_ = doc_prior.design.label_sizes
+        self.trained_unlabelled_ = doc_prior.design.bare_row is not None
+        self.draws_ = trained.draws
+        self.doc_topics_ = trained.doc_topics
+        self.metadata_: dict[str, Any] = {}
+        self._history = trained.history
+        self._finish()
+        return self
+
+    def _features_of_vocabulary(self, corpus: Corpus) -> NamedMatrix | None:
+        """Features of the words to be trained on, without those that none of them has."""
+        features = self._word_features()
+        if features is None:
+            return None
+        if self.vocabulary is None and corpus.vocabulary[:1] == ("x0",):
+            raise InputError("word features need the names of the words: give vocabulary=, one name per column of X")
+        features.require_overlap(corpus.vocabulary)
+        logger.info("Word features for %.1f %% of the vocabulary.", 100 * features.coverage(corpus.vocabulary))
+        return _without_empty_columns(features.rows(corpus.vocabulary))
+
+    def _count_shards(self, corpus: Corpus) -> int:
+        if self.n_shards != "auto":
+            return min(int(self.n_shards), len(corpus))
+        return int(np.clip(corpus.n_tokens // TOKENS_PER_SHARD, 1, MOST_SHARDS))
+
+    def _finish(self) -> None:
+        """Derive what follows from the draws; also after loading."""
+        self._word_design = self._design_of_words(self.vocabulary_)
+        self._phi = mean_phi(self.draws_, self._word_design)
+        self.components_ = self._phi.T
+        self._word_index = {word: v for v, word in enumerate(self.vocabulary_)}
+
+    def _design_of_words(self, words: Sequence[str]) -> Design:
+        features = self._word_features()
+        rows = features.rows(words).select(self.feature_names_) if features is not None else None
+        return Design.build(rows, len(words))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """Log-likelihood per token, seconds, and tokens moved, by sweep."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        return pd.DataFrame(self._history)
+
+    # New documents.
+
+    def transform(self, X: Any, y: Any = None) -> NDArray[np.float32]:
+        """Topic proportions of documents, one row each; rows sum to 1.
+
+        Words that training never saw are used where they have features, labels that it never saw are ignored with a
+        warning, and documents without labels get the prior of an average document. A row depends on its own document
+        only.
+        """
+        check_is_fitted(self)
+        corpus = self._read(X, y)
+        features = self._word_features()
+        unseen = self._unseen_words(corpus) if features is not None else ()
+        if features is not None and unseen:
+            has_features = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
+            unseen = tuple(word for word, kept in zip(unseen, has_features, strict=True) if kept)
+        encoded = self._encode(corpus, unseen)
+        phi = self._phi
+        if unseen:
+            phi = mean_phi(self.draws_, self._word_design, self._design_of_words(unseen), together=False)
+        alpha = mean_alpha(self.draws_, encoded.design, self.trained_unlabelled_)
+        return infer_theta(encoded.all(), alpha, phi, count_jobs(self.n_jobs))
+
+    def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
+        """Perplexity of every second word of each document, given the other words and the labels.
+
+        Parameters
+        ----------
+        X, y
+            Documents and labels, as in `fit`.
+        unseen : {"ignore", "features"}
+            Words that training never saw: leave them out, or give them the probability that their features (or the
+            default feature alone) suggest.
+        draws : {"mean", "last", "each"}
+            Use averaged topics; the last state only, as the Java original does; or average the predictions of all
+            kept states, which is best and slowest.
+        """
+        return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log predictive probability per word by document completion; higher is better."""
+        return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
+
+    def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if unseen not in ("ignore", "features"):
+            raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
+        if draws not in ("mean", "last", "each"):
+            raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
+        corpus = self._read(X, y)
+        new_words = self._unseen_words(corpus) if unseen == "features" else ()
+        new_design = self._design_of_words(new_words) if new_words else None
+        encoded = self._encode(corpus, new_words)
+        observed, scored = encoded.halves()
+        if not len(scored.words):
+            raise InputError("no words to score: no document has a second word that the model knows")
+        kept = self.draws_[-1:] if draws == "last" else self.draws_
+        groups = [(draw,) for draw in kept] if draws == "each" else [kept]
+
+        def parameters(group: Sequence[Draw]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            alpha = mean_alpha(group, encoded.design, self.trained_unlabelled_)
+            return alpha, mean_phi(group, self._word_design, new_design)
+
+        return np.log(complete(observed, scored, map(parameters, groups), count_jobs(self.n_jobs)))
+
+    def _read(self, X: Any, y: Any) -> Corpus:
+        return read_input(self, X, y if self._uses_labels else None, self.vocabulary_, fitting=False)
+
+    def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
+        return tuple(word for word in corpus.vocabulary if word not in self._word_index)
+
+    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
+        return encode(corpus, self._word_index, unseen, known_labels(corpus.labels, self.label_names_), self.seed_)
+
+    # Looking at topics.
+
+    def topics(self, top_n: int = 10) -> pd.DataFrame:
+        """A row per topic: its share of the training words, and its most probable words."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        totals = np.mean([draw.topic_totals for draw in self.draws_], axis=0)
+        best = np.argsort(-self.components_, axis=1, kind="stable")[:, :top_n]
+        return pd.DataFrame(
+            {
+                "topic": np.arange(len(best)),
+                "share": totals / max(totals.sum(), 1),
+                "words": [", ".join(self.vocabulary_[v] for v in row) for row in best],
+            }
+        )
+
+    def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
+        """The most probable words of one topic, with their probabilities."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        if not 0 <= topic < len(self.components_):
+            raise InputError(f"no topic {topic}; topics are numbered 0 to {len(self.components_) - 1}")
+        best = np.argsort(-self.components_[topic], kind="stable")[:top_n]
+        words = [self.vocabulary_[v] for v in best]
+        return pd.DataFrame({"word": words, "probability": self.components_[topic, best]})
+
+    def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
+        """What each label does to each topic, with intervals over the draws.
+
+        `effect` is the label's log weight minus the average over labels: positive where documents with the label have
+        more of the topic than others. `proportion` is the expected share of the topic in a document that has this
+        label alone.
+        """
+        check_is_fitted(self)
+        weights = [draw.log_doc_weights for draw in self.draws_]
+        table = weight_effects(weights, self.label_names_, self.label_sizes_, interval, "label")
+        return add_proportions(table, weights, len(self.label_names_), interval)
+
+    def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
+        """What each word feature does to each topic: as `label_effects`, for words."""
+        check_is_fitted(self)
+        weights = [draw.log_word_weights for draw in self.draws_]
+        sizes = self._word_design.label_sizes
+        return weight_effects(weights, self.feature_names_, sizes, interval, "feature")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it again."""
+        check_is_fitted(self)
+        write_folder(path, "model", *pack_model(self))
+
+
+def _require_words(corpus: Corpus) -> None:
+    if len(corpus) == 0:
+        raise InputError("the corpus is empty: there is no document to learn from")
+    if corpus.n_tokens == 0:
+        raise InputError("every document is empty: there is no word to learn from; check the tokenising options")
+
+
+def _without_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:
+    """Labels that no document has, or features that no word has, would only be drawn from their prior."""
+    if matrix is None:
+        return None
+    used = np.bincount(matrix.matrix.indices, minlength=len(matrix.names)) > 0
+    return matrix.select([name for name, kept in zip(matrix.names, used, strict=True) if kept])

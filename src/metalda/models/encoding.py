@@ -1,0 +1,82 @@
+"""New documents in the terms of a fitted model: its word and label numbers, and a key for their randomness."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.corpus import Corpus, NamedMatrix
+from metalda.meta.design import Design
+from metalda.training.folding import Documents, key_documents
+
+LEFT_OUT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Documents whose words are rows of phi: the model's vocabulary, then unseen words; others are left out."""
+
+    words: NDArray[np.int32]  # LEFT_OUT where the model ignores a word
+    offsets: NDArray[np.int64]
+    design: Design  # of the documents' labels
+    word_keys: NDArray[np.uint64]
+    seed: int
+
+    def all(self) -> Documents:
+        """Every word that the model does not ignore."""
+        return self._select(self.words != LEFT_OUT)
+
+    def halves(self) -> tuple[Documents, Documents]:
+        """Every other word: positions 0, 2, 4 … are observed, 1, 3, 5 … are scored.
+
+        Positions are counted before words that the model ignores are dropped.
+        """
+        position = np.arange(len(self.words)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        even, used = position % 2 == 0, self.words != LEFT_OUT
+        return self._select(even & used), self._select(~even & used)
+
+    def _select(self, keep: NDArray[np.bool_]) -> Documents:
+        words = self.words[keep]
+        offsets = np.concatenate([[0], np.cumsum(keep)])[self.offsets]
+        keys = key_documents(words, offsets, self.word_keys, self.design, self.seed)
+        return Documents(words, offsets, self.design.row_of, keys)
+
+
+def encode(
+    corpus: Corpus, word_index: Mapping[str, int], unseen: tuple[str, ...], labels: NamedMatrix | None, seed: int
+) -> Encoded:
+    """Number the words of a corpus: seen ones by `word_index`, then those of `unseen`."""
+    n_seen = len(word_index)
+    new_index = {word: n_seen + u for u, word in enumerate(unseen)}
+    numbers = np.array([word_index.get(w, new_index.get(w, LEFT_OUT)) for w in corpus.vocabulary], np.int32)
+    words = numbers[corpus.words] if len(numbers) else corpus.words
+    keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(w) for w in unseen], np.uint64)])
+    return Encoded(words, corpus.offsets, Design.build(labels, len(corpus)), keys, seed)
+
+
+def _key(word: str) -> int:
+    """A number for an unseen word that is the same in every batch."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def known_labels(labels: NamedMatrix | None, names: tuple[str, ...]) -> NamedMatrix | None:
+    """The labels that a model knows; others are ignored, and counted in a warning."""
+    if labels is None or not names:
+        return None
+    known = set(names)
+    unknown = [j for j, name in enumerate(labels.names) if name not in known]
+    n_documents = int((labels.matrix[:, unknown].sum(axis=1) > 0).sum()) if unknown else 0
+    if n_documents:
+        present = [labels.names[j] for j in unknown if labels.matrix[:, [j]].nnz]
+        examples = ", ".join(repr(name) for name in present[:3])
+        warnings.warn(
+            f"{n_documents:,} documents have labels that the model was not trained on ({len(present):,} labels, "
+            f"such as {examples}); these labels are ignored",
+            stacklevel=4,
+        )
+    return labels.select(names)

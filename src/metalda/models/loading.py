@@ -1,0 +1,34 @@
+"""Reading saved models."""
+
+from __future__ import annotations
+
+import os
+
+from metalda.errors import InputError, StorageError
+from metalda.models.base import TopicModel
+from metalda.models.lda import LDA
+from metalda.models.metalda import MetaLDA
+from metalda.models.saving import unpack_model
+from metalda.storage import read_folder
+
+_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA)}
+
+
+def load(path: str | os.PathLike[str]) -> TopicModel:
+    """Read a model that :meth:`TopicModel.save` wrote. Nothing in its files is ever run.
+
+    Examples
+    --------
+    >>> import metalda
+    >>> model = metalda.load("model/")  # doctest: +SKIP
+    """
+    document, arrays = read_folder(path, "model")
+    name = document.get("model")
+    if name not in _MODELS:
+        raise StorageError(f"{path}: holds a model {name!r}, which this version of metalda does not know")
+    try:
+        return unpack_model(_MODELS[name], document, arrays)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise StorageError(f"{path}: the model is damaged ({type(error).__name__}: {error}); save it again") from error

@@ -1,0 +1,142 @@
+"""MetaLDA: document labels inform alpha, word features inform beta."""
+
+from __future__ import annotations
+
+import logging
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from metalda.corpus import NamedMatrix
+from metalda.meta import WordFeatures, as_word_features
+from metalda.meta.design import Design
+from metalda.models.base import TopicModel
+from metalda.priors import Fixed, Gamma, LogLinear
+
+logger = logging.getLogger("metalda")
+
+START_ALPHA, START_BETA = 0.1, 0.01
+
+
+class MetaLDA(TopicModel):
+    """Topic model that learns from document labels and word features.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics.
+    doc_prior : {"labels", "default"} or float
+        What the topic proportions of a document depend on: its labels, nothing (one learnt asymmetric prior), or a
+        fixed symmetric prior such as 0.1.
+    word_prior : {"features", "default"} or float
+        What the words of a topic depend on: their features, nothing (one learnt value per topic), or a fixed value
+        such as 0.01.
+    word_features : WordFeatures, DataFrame or mapping, optional
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are fine.
+    mu, nu : float
+        Shape of the gamma prior on the weights of labels and of features; smaller lets them vary more.
+    vocabulary : sequence of str, optional
+        Names of the columns of a count matrix.
+    n_iter : int
+        Sweeps of the Gibbs sampler.
+    burn_in : int, optional
+        Sweeps of which nothing is kept; half of `n_iter` by default.
+    thin, n_draws : int
+        Keep a state every `thin` sweeps, `n_draws` at the most, counted back from the last sweep.
+    n_jobs : int
+        Threads. The result does not depend on it.
+    n_shards : int or "auto"
+        Parts of the corpus that are swept at the same time. With one the sampler is exact; with more it is the
+        approximation of Distributed LDA. "auto" uses one up to half a million tokens.
+    random_state : int, optional
+        One seed gives one result.
+    verbose : bool
+        Show a progress bar, where there is a terminal.
+
+    Attributes
+    ----------
+    components_ : array [topic, word]
+        Probabilities of words; rows sum to 1.
+    doc_topics_ : array [document, topic]
+        Topic proportions of the training documents.
+    history_ : DataFrame
+        Log-likelihood per token, seconds, and tokens moved, by sweep.
+    vocabulary_, label_names_, feature_names_ : tuple of str
+        Names of words, labels and word features.
+
+    Examples
+    --------
+    >>> from metalda import MetaLDA
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> model = MetaLDA(n_components=2, n_iter=50, random_state=0).fit(texts, ["pets", "pets", "weather", "weather"])
+    >>> model.doc_topics_.shape
+    (4, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TopicModel._parameter_constraints,
+        "doc_prior": [StrOptions({"labels", "default"}), Interval(Real, 0, None, closed="neither")],
+        "word_prior": [StrOptions({"features", "default"}), Interval(Real, 0, None, closed="neither")],
+        "mu": [Interval(Real, 0, None, closed="neither")],
+        "nu": [Interval(Real, 0, None, closed="neither")],
+        "word_features": "no_validation",
+    }
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        doc_prior: str | float = "labels",
+        word_prior: str | float = "features",
+        word_features: Any = None,
+        mu: float = 1.0,
+        nu: float = 1.0,
+        vocabulary: Any = None,
+        n_iter: int = 1000,
+        burn_in: int | None = None,
+        thin: int = 10,
+        n_draws: int = 15,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        verbose: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_prior = doc_prior
+        self.word_prior = word_prior
+        self.word_features = word_features
+        self.mu = mu
+        self.nu = nu
+        self.vocabulary = vocabulary
+        self.n_iter = n_iter
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_draws = n_draws
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _uses_labels(self) -> bool:
+        return self.doc_prior == "labels"
+
+    def _prior_of_documents(self, labels: NamedMatrix | None, n_documents: int) -> LogLinear:
+        design = Design.build(labels if self._uses_labels else None, n_documents)
+        if self._uses_labels and labels is None:
+            logger.info("No labels: the documents share one learnt prior (the paper's 'def').")
+        if isinstance(self.doc_prior, str):
+            return Gamma(design, START_ALPHA, self.mu)
+        return Fixed(design, self.doc_prior)
+
+    def _prior_of_words(self, features: NamedMatrix | None, n_words: int) -> LogLinear:
+        design = Design.build(features, n_words)
+        if self.word_prior == "features" and features is None:
+            logger.info("No word features: the words share one learnt prior by topic (the paper's 'def').")
+        if isinstance(self.word_prior, str):
+            return Gamma(design, START_BETA, self.nu)
+        return Fixed(design, self.word_prior)
+
+    def _word_features(self) -> WordFeatures | None:
+        return as_word_features(self.word_features) if self.word_prior == "features" else None

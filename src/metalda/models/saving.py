@@ -1,0 +1,94 @@
+"""A fitted model as plain data: a document for JSON and arrays for safetensors, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from metalda.meta import WordFeatures
+from metalda.meta.words import pack_words, unpack_words
+from metalda.training.draws import Draw
+
+if TYPE_CHECKING:
+    from metalda.models.base import TopicModel
+
+_PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "metadata_")
+_NAMES = ("label_names_", "feature_names_")
+_DRAW_ARRAYS = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals")
+
+
+def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Everything that a model needs to be the same again; what follows from its draws is left out."""
+    parameters = model.get_params(deep=False)
+    features = model._word_features()
+    document: dict[str, Any] = {
+        "model": type(model).__name__,
+        "parameters": {name: _plain(value) for name, value in parameters.items() if name not in _KEPT_ELSEWHERE},
+        **{name: getattr(model, name) for name in _PLAIN},
+        **{name: list(getattr(model, name)) for name in _NAMES},
+        "named_columns": hasattr(model, "feature_names_in_"),
+    }
+    arrays = {f"draws.{name}": np.stack([getattr(d, name) for d in model.draws_]) for name in _DRAW_ARRAYS}
+    counts = [draw.word_topic_counts for draw in model.draws_]
+    arrays["draws.count_starts"] = np.stack([c.indptr for c in counts]).astype(np.int64)
+    arrays["draws.count_topics"] = np.concatenate([c.indices for c in counts]).astype(np.uint16)
+    arrays["draws.counts"] = np.concatenate([c.data for c in counts]).astype(np.int32)
+    arrays["doc_topics"] = model.doc_topics_
+    arrays["label_sizes"] = model.label_sizes_
+    arrays.update({f"history.{name}": column for name, column in model._history.items()})
+    arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(model.vocabulary_)
+    if features is not None:
+        document["word_features"], packed = features.to_arrays()
+        arrays.update({f"word_features.{name}": array for name, array in packed.items()})
+    return document, arrays
+
+
+_KEPT_ELSEWHERE = ("word_features", "vocabulary", "random_state")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, Any]) -> TopicModel:
+    """The model that `pack_model` took apart."""
+    parameters = dict(document["parameters"], random_state=document["seed_"])
+    vocabulary = unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"])
+    if "word_features" in document:
+        parameters["word_features"] = WordFeatures.from_saved(
+            document["word_features"], _under(arrays, "word_features")
+        )
+    model = model_class(**parameters)
+    for name in _PLAIN:
+        setattr(model, name, document[name])
+    for name in _NAMES:
+        setattr(model, name, tuple(document[name]))
+    model.vocabulary_ = vocabulary
+    model.n_features_in_ = len(vocabulary)
+    if document["named_columns"]:
+        model.feature_names_in_ = np.array(vocabulary, dtype=object)
+    model.doc_topics_ = arrays["doc_topics"]
+    model.label_sizes_ = arrays["label_sizes"]
+    model._history = _under(arrays, "history")
+    model.draws_ = _unpack_draws(_under(arrays, "draws"), len(vocabulary))
+    model._finish()
+    return model
+
+
+def _under(arrays: Mapping[str, Any], group: str) -> dict[str, Any]:
+    return {name.removeprefix(f"{group}."): a for name, a in arrays.items() if name.startswith(f"{group}.")}
+
+
+def _unpack_draws(arrays: Mapping[str, Any], n_words: int) -> tuple[Draw, ...]:
+    draws, first = [], 0
+    for i, starts in enumerate(arrays["count_starts"]):
+        parts = [arrays[name][i] for name in _DRAW_ARRAYS]
+        last = first + int(starts[-1])
+        counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
+        shape = (n_words, parts[0].shape[1])
+        draws.append(Draw(*parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
+        first = last
+    return tuple(draws)

@@ -1,0 +1,101 @@
+"""Gamma weights on labels and features: the prior of MetaLDA, with its conjugate update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.augmentation import document_tables, draw_weights, word_tables
+from metalda.kernels.border import frozen
+from metalda.meta.design import Concentration
+from metalda.priors.loglinear import LogLinear
+
+
+class Augmentation(NamedTuple):
+    """The auxiliary variables of a sweep, summed as the update needs them. The scale of a cell is their product."""
+
+    label_tables: NDArray[np.int64]  # sum of t[., k] over documents (words) with label l
+    row_scales: NDArray[np.float64]  # documents: sum of -log q[d] over a row. Words: how many there are in the row
+    topic_scales: NDArray[np.float64]  # documents: 1. Words: -log q'[k]
+
+    @classmethod
+    def merge(cls, parts: Sequence[Augmentation]) -> Augmentation:
+        """The documents of several shards together, added in the order of the shards."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(sum(p.label_tables for p in parts), sum(p.row_scales for p in parts), parts[0].topic_scales)
+
+
+@dataclass(frozen=True, eq=False)
+class Gamma(LogLinear):
+    """lambda[l, k] ~ Gamma(shape, rate=shape): mean 1, the smaller the shape the wider."""
+
+    shape: float
+
+    def augment_documents(
+        self,
+        offsets: NDArray[np.int64],
+        doc_rows: NDArray[np.int32],
+        topics: NDArray[np.uint16],
+        alpha: Concentration,
+        rng: np.random.Generator,
+    ) -> Augmentation:
+        """Draw q[d] and t[d, k] for some documents."""
+        tables, minus_log_q = document_tables(
+            frozen(offsets, np.int64),
+            frozen(doc_rows, np.int32),
+            frozen(topics, np.uint16),
+            frozen(alpha.values, np.float32),
+            frozen(alpha.row_sums, np.float64),
+            *self._rows(),
+            len(self.design.names),
+            rng,
+        )
+        return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
+
+    def augment_words(
+        self,
+        word_topic_counts: NDArray[np.int32],
+        topic_totals: NDArray[np.int64],
+        beta: Concentration,
+        rng: np.random.Generator,
+    ) -> Augmentation:
+        """Draw q'[k] and t'[k, v] for all words."""
+        tables, minus_log_q = word_tables(
+            frozen(word_topic_counts, np.int32),
+            frozen(topic_totals, np.int64),
+            frozen(self.design.row_of, np.int32),
+            frozen(beta.values, np.float32),
+            frozen(beta.topic_sums, np.float64),
+            *self._rows(),
+            len(self.design.names),
+            rng,
+        )
+        return Augmentation(tables, self.design.row_sizes, minus_log_q)
+
+    def update(
+        self, log_weights: NDArray[np.float64], augmentation: Augmentation, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw every weight from its gamma conditional, label after label."""
+        log_weights = log_weights.copy()
+        draw_weights(
+            log_weights,
+            frozen(augmentation.label_tables, np.int64),
+            frozen(augmentation.row_scales, np.float64),
+            frozen(augmentation.topic_scales, np.float64),
+            *self._rows(),
+            frozen(self.design.label_starts, np.int64),
+            frozen(self.design.label_rows, np.int32),
+            float(self.shape),
+            0,
+            log_weights.shape[1],
+            rng,
+        )
+        return log_weights
+
+    def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        return frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)

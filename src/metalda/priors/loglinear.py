@@ -1,0 +1,50 @@
+"""Dirichlet parameters that are products of weights: alpha[d, k] = prod_l lambda[l, k]^f[d, l]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.augmentation import multiply_weights
+from metalda.kernels.border import frozen
+from metalda.meta.design import Concentration, Design
+
+
+def concentration_of(log_weights: NDArray[np.float64], design: Design) -> Concentration:
+    """Multiply the weights of every row's labels."""
+    n_topics = log_weights.shape[1]
+    values = np.empty((design.n_rows, n_topics), np.float32)
+    topic_sums = np.empty(n_topics, np.float64)
+    multiply_weights(
+        frozen(log_weights, np.float64),
+        frozen(design.row_starts, np.int64),
+        frozen(design.row_labels, np.int32),
+        frozen(design.row_sizes, np.float64),
+        values,
+        topic_sums,
+    )
+    return Concentration(values, topic_sums)
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear:
+    """A prior whose weights start at `start` for the default label and at 1 for all others."""
+
+    design: Design
+    start: float
+
+    def start_weights(self, n_topics: int) -> NDArray[np.float64]:
+        """Log weights [label, topic] before the first sweep."""
+        log_weights = np.zeros((len(self.design.names), n_topics))
+        log_weights[-1] = math.log(self.start)
+        return log_weights
+
+    def concentration(self, log_weights: NDArray[np.float64]) -> Concentration:
+        return concentration_of(log_weights, self.design)
+
+
+class Fixed(LogLinear):
+    """A symmetric Dirichlet that is never updated."""

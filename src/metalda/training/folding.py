@@ -1,0 +1,94 @@
+"""New documents under fixed topics: folding-in, and document completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.border import frozen
+from metalda.kernels.tokens import fold_in, hash_documents, score_tokens
+from metalda.meta.design import Design
+from metalda.training.threads import thread_map
+
+BURN_IN, SWEEPS = 10, 40
+_CHUNK = 512  # documents that a thread takes at a time
+
+
+class Documents(NamedTuple):
+    """Documents as a model sees them."""
+
+    words: NDArray[np.int32]  # rows of phi
+    offsets: NDArray[np.int64]
+    doc_rows: NDArray[np.int32]  # rows of alpha
+    keys: NDArray[np.uint64]  # one per document, from its words and labels and the seed
+
+
+def key_documents(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], word_keys: NDArray[np.uint64], labels: Design, seed: int
+) -> NDArray[np.uint64]:
+    """A number that depends on a document's words and labels and on the seed, never on its place or its batch."""
+    row_keys = np.full(labels.n_rows, seed, np.uint64)
+    label_keys = np.arange(len(labels.names), dtype=np.uint64)
+    _stir(label_keys, labels.row_labels, labels.row_starts, row_keys)
+    keys = row_keys[labels.row_of]
+    _stir(word_keys, words, offsets, keys)
+    return keys
+
+
+def _stir(
+    word_keys: NDArray[np.uint64], words: NDArray[np.int32], offsets: NDArray[np.int64], keys: NDArray[np.uint64]
+) -> None:
+    hash_documents(frozen(word_keys, np.uint64), frozen(words, np.int32), frozen(offsets, np.int64), keys)
+
+
+def infer_theta(
+    documents: Documents, alpha: NDArray[np.floating], phi: NDArray[np.floating], n_jobs: int = 1
+) -> NDArray[np.float32]:
+    """theta[d, k] of every document, given alpha by row and phi by word."""
+    alpha, phi = frozen(alpha, np.float32), frozen(phi, np.float32)
+    words = frozen(documents.words, np.int32)
+    n_documents = len(documents.offsets) - 1
+    theta = np.empty((n_documents, phi.shape[1]), np.float32)
+
+    def fold_chunk(first: int) -> None:
+        last = min(first + _CHUNK, n_documents)
+        fold_in(
+            words,
+            frozen(documents.offsets[first : last + 1], np.int64),
+            frozen(documents.doc_rows[first:last], np.int32),
+            frozen(documents.keys[first:last], np.uint64),
+            alpha,
+            phi,
+            BURN_IN,
+            SWEEPS,
+            theta[first:last],
+        )
+
+    thread_map(fold_chunk, range(0, n_documents, _CHUNK), n_jobs)
+    return theta
+
+
+def complete(
+    observed: Documents,
+    scored: Documents,
+    parameters: Iterable[tuple[NDArray[np.floating], NDArray[np.floating]]],
+    n_jobs: int = 1,
+) -> NDArray[np.float64]:
+    """p(w) of every scored token given its document's observed half, averaged over pairs of alpha and phi."""
+    probabilities = np.zeros(len(scored.words), np.float64)
+    n = 0
+    for alpha, phi in parameters:
+        phi = frozen(phi, np.float32)
+        theta = infer_theta(observed, alpha, phi, n_jobs)
+        score_tokens(
+            frozen(scored.words, np.int32),
+            frozen(scored.offsets, np.int64),
+            frozen(theta, np.float32),
+            phi,
+            probabilities,
+        )
+        n += 1
+    return probabilities / n

@@ -1,0 +1,51 @@
+"""Threads over kernels that release the GIL."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Joblib's convention: None is 1, -1 is all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return n_jobs
+
+
+def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
+    """Results in order, computed by so many threads."""
+    if n_jobs == 1:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(function, items))
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[threading.Event]:
+    """Ctrl-C sets the event instead of raising, so that work can stop at a safe place; a second Ctrl-C raises.
+
+    Outside the main thread signals cannot be caught, and the event is never set.
+    """
+    interrupted = threading.Event()
+
+    def handle(signum: int, frame: Any) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    previous = signal.signal(signal.SIGINT, handle)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, previous)
