@@ -5,6 +5,10 @@ class InputError(ValueError):
     """Bad input: the message names the file, line, column or argument, and the remedy."""
 
 
+class EmptyVocabularyError(InputError):
+    """Documents of which no word is left."""
+
+
 class StorageError(InputError):
     """A saved model or corpus that cannot be read or written."""
 

@@ -1,0 +1,7 @@
+"""Corpora to try things on: one that every Python brings along, and those of the paper."""
+
+from metalda.datasets.paper import load_tmn, load_ws
+from metalda.datasets.python_docs import load_python_docs
+from metalda.datasets.registry import Dataset, available, load
+
+__all__ = ["Dataset", "available", "load", "load_python_docs", "load_tmn", "load_ws"]

@@ -23,11 +23,13 @@ FEW = 24  # up to so many customers each is asked; beyond, tables are reached by
 WIDEST = 128  # topics in a block at the most
 LANES = 16  # a block is padded to a multiple of this many float32
 # The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
-# had by division, and what is lost (below 1e-20) is nothing beside the prior's rate. The sum for a weight beyond them is
-# taken from the logarithms instead.
+# had by division, and what is lost (1e-15 times a scale) is nothing beside the prior's rate. Where a scale is so large
+# that it might matter (Dirichlet parameters that all but vanish), sums are taken from the logarithms instead.
 LOWEST, HIGHEST = -34.0, 34.0  # exp: 1.7e-15 … 5.8e14
-FLOOR = float32(1e-30)  # of the float32 copy that the token kernels read
-CEILING = float32(1e30)
+LARGEST_SCALE = 1e6
+# The float32 copy that the token kernels read: no row vanishes as a whole.
+FAINTEST = 1e-20  # a smaller row is scaled up to this: beside counts it is still nothing, and its ratios remain
+FLOOR, CEILING = float32(1e-38), float32(1e30)
 
 
 @kernel
@@ -175,6 +177,7 @@ def draw_weights(
     weights = np.ones((n_labels, stride), np.float32)
     part = np.empty(stride, np.float32)
     sums = np.empty(stride, np.float64)
+    largest_scale = row_scales.max()
     for start in range(first, last, stride):
         width = min(stride, last - start)
         for label in range(n_labels):
@@ -210,7 +213,8 @@ def draw_weights(
             for k in range(width):
                 log_old = log_weights[label, start + k]
                 total = sums[k] / weights[label, k]
-                if not (LOWEST < log_old < HIGHEST and total < math.inf):
+                wild = largest_scale * topic_scales[start + k] > LARGEST_SCALE or log_old > HIGHEST
+                if wild or not total < math.inf:
                     total = _sum_without_label(
                         label, start + k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows
                     )
@@ -228,18 +232,27 @@ def draw_weights(
 
 
 @kernel
-def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, topic_sums):
+def _multiply_faint_row(log_weights, labels, product):
+    """The products of a row that float64 can no longer hold: scaled so that the largest is FAINTEST."""
+    product[:] = 0.0
+    for label in labels:
+        product += log_weights[label]
+    product[:] = np.exp(product - product.max()) * FAINTEST
+
+
+@kernel
+def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, row_sums, topic_sums):
     """value[r, k] = prod_{l in r} w[l, k], built anew from the logarithms; equals reference.multiply_weights.
 
-    Fills `values` (float32, kept between FLOOR and CEILING) and topic_sums[k] = sum over rows of size * value.
+    Fills row_sums[r] = sum_k value and topic_sums[k] = sum_r size * value, and the float32 copy `values`.
     """
     n_labels, n_topics = log_weights.shape
     weights = np.empty((n_labels, n_topics), np.float64)
     for label in range(n_labels):
         for k in range(n_topics):
-            weights[label, k] = math.exp(min(max(log_weights[label, k], -230.0), 230.0))
+            weights[label, k] = math.exp(min(log_weights[label, k], 230.0))
     product = np.empty(n_topics, np.float64)
-    topic_sums[:] = 0.0
+    topic_sums[:] = 1e-300
     for r in range(row_starts.shape[0] - 1):
         product[:] = 1.0
         for j in range(row_starts[r], row_starts[r + 1]):
@@ -247,7 +260,16 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, top
             for k in range(n_topics):
                 product[k] *= weights[label, k]
         size = row_sizes[r]
+        row_sum, largest = 0.0, 0.0
         for k in range(n_topics):
-            value = min(max(float32(product[k]), FLOOR), CEILING)
-            values[r, k] = value
-            topic_sums[k] += size * value
+            row_sum += product[k]
+            topic_sums[k] += size * product[k]
+            largest = max(largest, product[k])
+        row_sums[r] = max(row_sum, 1e-300)
+        scale = 1.0
+        if largest < 1e-300:
+            _multiply_faint_row(log_weights, row_labels[row_starts[r] : row_starts[r + 1]], product)
+        elif largest < FAINTEST:
+            scale = FAINTEST / largest
+        for k in range(n_topics):
+            values[r, k] = min(max(float32(product[k] * scale), FLOOR), CEILING)

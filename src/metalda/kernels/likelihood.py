@@ -10,20 +10,30 @@ import numpy as np
 from metalda.kernels.border import kernel
 
 FEW = 24  # up to so many factors are multiplied one by one; beyond, it is a difference of log-gammas
+MODERATE = 1e4  # above this, a difference of log-gammas would lose digits, and a product of FEW might overflow
 LARGE, SMALL = 1e200, 1e-200
 
 
 @kernel
+def _log_rising(concentration, count):
+    """log Γ(a + c) / Γ(a)"""
+    if concentration < MODERATE:
+        return math.lgamma(concentration + count) - math.lgamma(concentration)
+    total = 0.0
+    for j in range(count):
+        total += math.log(concentration + j)
+    return total
+
+
+@kernel
 def _multiply_rising(log_product, product, concentration, count):
-    """log_product + log(product), times Γ(a + c) / Γ(a): few logarithms, as the product is logged when it gets extreme."""
-    if count > FEW or concentration > 1e4:  # so that the product stays below 1e300
-        log_product += math.lgamma(concentration + count) - math.lgamma(concentration)
-        return log_product, product
+    """exp(log_product) * product, times Γ(a + c) / Γ(a); a logarithm is taken only when the product gets extreme."""
+    if count > FEW or concentration > MODERATE:
+        return log_product + _log_rising(concentration, count), product
     for j in range(count):
         product *= concentration + j
     if product > LARGE or product < SMALL:
-        log_product += math.log(product)
-        product = 1.0
+        return log_product + math.log(product), 1.0
     return log_product, product
 
 
@@ -36,8 +46,7 @@ def document_log_likelihood(offsets, doc_rows, topics, alpha, alpha_sums):
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
         row = doc_rows[d]
-        total = alpha_sums[row]
-        log_product -= math.lgamma(total + (last - first)) - math.lgamma(total)
+        log_product -= _log_rising(alpha_sums[row], last - first)
         for i in range(first, last):
             doc_counts[topics[i]] += 1
         for i in range(first, last):
@@ -54,7 +63,7 @@ def word_log_likelihood(word_topic_counts, topic_totals, word_rows, beta, beta_s
     n_words, n_topics = word_topic_counts.shape
     log_product, product = 0.0, 1.0
     for k in range(n_topics):
-        log_product -= math.lgamma(beta_sums[k] + topic_totals[k]) - math.lgamma(beta_sums[k])
+        log_product -= _log_rising(beta_sums[k], topic_totals[k])
     for v in range(n_words):
         row = word_rows[v]
         for k in range(n_topics):

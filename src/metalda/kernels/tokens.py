@@ -9,7 +9,7 @@ from numba import float32, float64, uint64
 from metalda.kernels.border import kernel
 
 BLOCK = 32  # topics whose weights are summed at a time while searching
-FAINT = float32(1e-25)  # below this a float32 sum has lost digits, or all of them
+FAINT, BRIGHT = float32(1e-25), float32(1e30)  # beyond these a float32 sum has lost digits, or all of them
 
 
 @kernel
@@ -40,8 +40,8 @@ def choose_topic(weights, x):
 
 
 @kernel
-def _choose_faint_topic(doc_counts, alpha, word_counts, beta, topic_totals, beta_sums, uniform):
-    """The same conditional in float64, for a token whose float32 weights all but vanish."""
+def _choose_topic_slowly(doc_counts, alpha, word_counts, beta, topic_totals, beta_sums, uniform):
+    """The same conditional in float64, for a token whose float32 weights vanish or overflow."""
     n_topics = alpha.shape[0]
     weights = np.empty(n_topics, np.float64)
     total = 0.0
@@ -105,10 +105,10 @@ def sweep_dense(
                 weights[k] = weight
                 total += weight
             uniform = rng.random()
-            if total > FAINT:
+            if FAINT < total < BRIGHT:
                 new = choose_topic(weights, float32(uniform * total))
             else:
-                new = _choose_faint_topic(
+                new = _choose_topic_slowly(
                     doc_counts, doc_alpha, word_counts, word_beta, topic_totals, beta_sums, uniform
                 )
             topics[i] = new

@@ -74,12 +74,8 @@ class Concentration(NamedTuple):
     """Dirichlet parameters by row of a design: documents (or words) with equal labels (or features) share a row."""
 
     values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]
+    row_sums: NDArray[np.float64]  # alpha[row, .]
     topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
-
-    @property
-    def row_sums(self) -> NDArray[np.float64]:
-        """alpha[row, .]"""
-        return self.values.sum(axis=1, dtype=np.float64)
 
 
 def _merge_rows(indptr: NDArray[Any], indices: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -42,7 +42,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 500_000, 8
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all models; a model names its priors and adds its parameters."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, 2**16 - 1, closed="both")],
         "vocabulary": "no_validation",
         "n_iter": [Interval(Integral, 1, None, closed="left")],
@@ -54,9 +54,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         "random_state": ["random_state"],
         "verbose": ["boolean"],
     }
-    _uses_labels: bool = False
 
     # What a model says of itself.
+
+    @property
+    def _uses_labels(self) -> bool:
+        return False
 
     def _prior_of_documents(self, labels: NamedMatrix | None, n_documents: int) -> LogLinear:
         raise TypeError("TopicModel is the base of the models; use one of them, such as MetaLDA or LDA")

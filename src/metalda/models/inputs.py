@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus
-from metalda.errors import InputError
+from metalda.errors import EmptyVocabularyError, InputError
 
 
 def read_input(estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fitting: bool) -> Corpus:
@@ -22,11 +23,10 @@ def read_input(estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fit
         return X.with_labels(y)
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
-    first = _first_document(X)
-    if isinstance(first, str):
-        return Corpus.from_texts(X, y)
-    if isinstance(first, list | tuple | np.ndarray) and any(isinstance(token, str) for token in first):
-        return Corpus.from_tokens(X, y)
+    if _is_texts(X):
+        return _tokenise(Corpus.from_texts, X, y, None if fitting else vocabulary)
+    if _is_tokens(X):
+        return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     names = getattr(X, "columns", None)
     matrix = validate_data(estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
     if vocabulary is None and names is not None and all(isinstance(name, str) for name in names):
@@ -36,18 +36,29 @@ def read_input(estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fit
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)
 
 
-def _first_document(X: Any) -> Any:
-    """The first document that is not empty, where X is a sequence of texts or token lists."""
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU":
-        return None
-    if hasattr(X, "iloc") and getattr(X, "ndim", 1) == 1:  # a pandas Series
-        X = X.tolist()
-    if not isinstance(X, list | tuple | np.ndarray) or getattr(X, "ndim", 1) != 1:
-        return None
-    return next(
-        (document for document in X if document is not None and len(np.shape(document)) + _length(document)), None
-    )
+def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
+    """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
+    try:
+        return make(X, y)
+    except EmptyVocabularyError:
+        if vocabulary is None:
+            raise
+        return make(X, y, vocabulary=vocabulary)
 
 
-def _length(document: Any) -> int:
-    return len(document) if hasattr(document, "__len__") else 0
+def _is_texts(X: Any) -> bool:
+    return any(isinstance(document, str) for document in _items(X))
+
+
+def _is_tokens(X: Any) -> bool:
+    """Lists of strings; some of them, or all, may be empty."""
+    lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
+    return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
+
+
+def _items(X: Any) -> Iterable[Any]:
+    """The documents of a list, an array of objects or strings, or a pandas Series; nothing of a matrix."""
+    if isinstance(X, list | tuple):
+        return X
+    one_column = getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "OU"
+    return X.tolist() if one_column and hasattr(X, "tolist") else ()

@@ -37,7 +37,7 @@ class LDA(TopicModel):
     (2, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TopicModel._parameter_constraints,
         "doc_prior": [Interval(Real, 0, None, closed="neither")],
         "word_prior": [Interval(Real, 0, None, closed="neither")],

@@ -74,7 +74,7 @@ class MetaLDA(TopicModel):
     (4, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TopicModel._parameter_constraints,
         "doc_prior": [StrOptions({"labels", "default"}), Interval(Real, 0, None, closed="neither")],
         "word_prior": [StrOptions({"features", "default"}), Interval(Real, 0, None, closed="neither")],

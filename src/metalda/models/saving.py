@@ -85,10 +85,10 @@ def _under(arrays: Mapping[str, Any], group: str) -> dict[str, Any]:
 def _unpack_draws(arrays: Mapping[str, Any], n_words: int) -> tuple[Draw, ...]:
     draws, first = [], 0
     for i, starts in enumerate(arrays["count_starts"]):
-        parts = [arrays[name][i] for name in _DRAW_ARRAYS]
+        parts = {name: arrays[name][i] for name in _DRAW_ARRAYS}
         last = first + int(starts[-1])
         counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
-        shape = (n_words, parts[0].shape[1])
-        draws.append(Draw(*parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
+        shape = (n_words, parts["log_doc_weights"].shape[1])
+        draws.append(Draw(**parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
         first = last
     return tuple(draws)

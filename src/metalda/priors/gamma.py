@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +26,9 @@ class Augmentation(NamedTuple):
     @classmethod
     def merge(cls, parts: Sequence[Augmentation]) -> Augmentation:
         """The documents of several shards together, added in the order of the shards."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(sum(p.label_tables for p in parts), sum(p.row_scales for p in parts), parts[0].topic_scales)
+        label_tables = reduce(np.add, [part.label_tables for part in parts])
+        row_scales = reduce(np.add, [part.row_scales for part in parts])
+        return cls(label_tables, row_scales, parts[0].topic_scales)
 
 
 @dataclass(frozen=True, eq=False)

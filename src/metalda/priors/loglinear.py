@@ -17,6 +17,7 @@ def concentration_of(log_weights: NDArray[np.float64], design: Design) -> Concen
     """Multiply the weights of every row's labels."""
     n_topics = log_weights.shape[1]
     values = np.empty((design.n_rows, n_topics), np.float32)
+    row_sums = np.empty(design.n_rows, np.float64)
     topic_sums = np.empty(n_topics, np.float64)
     multiply_weights(
         frozen(log_weights, np.float64),
@@ -24,9 +25,10 @@ def concentration_of(log_weights: NDArray[np.float64], design: Design) -> Concen
         frozen(design.row_labels, np.int32),
         frozen(design.row_sizes, np.float64),
         values,
+        row_sums,
         topic_sums,
     )
-    return Concentration(values, topic_sums)
+    return Concentration(values, row_sums, topic_sums)
 
 
 @dataclass(frozen=True, eq=False)

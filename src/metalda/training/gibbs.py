@@ -110,28 +110,29 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     moved = _sweep_shards(problem, state, rngs, run)
     tokens = lap()
     tables = doc_weights = word_weights = 0.0
-    prior = problem.doc_prior
-    if isinstance(prior, Gamma):
-        parts = run(lambda s: _augment_shard(problem, state, prior, s, rngs.shards[s]), range(problem.n_shards))
-        augmentation = Augmentation.merge(list(parts))
+    doc_prior, word_prior = problem.doc_prior, problem.word_prior
+    if isinstance(doc_prior, Gamma):
+        augmentation = _augment_documents(problem, state, doc_prior, rngs, run)
         tables += lap()
-        log_weights = prior.update(state.log_doc_weights, augmentation, rngs.doc_weights)
-        state = state._replace(log_doc_weights=log_weights, alpha=prior.concentration(log_weights))
+        log_weights = doc_prior.update(state.log_doc_weights, augmentation, rngs.doc_weights)
+        state = state._replace(log_doc_weights=log_weights, alpha=doc_prior.concentration(log_weights))
         doc_weights = lap()
-    prior = problem.word_prior
-    if isinstance(prior, Gamma):
+    if isinstance(word_prior, Gamma):
         _, counts, totals = state.assignments
-        augmentation = prior.augment_words(counts, totals, state.beta, rngs.word_weights)
+        augmentation = word_prior.augment_words(counts, totals, state.beta, rngs.word_weights)
         tables += lap()
-        log_weights = prior.update(state.log_word_weights, augmentation, rngs.word_weights)
-        state = state._replace(log_word_weights=log_weights, beta=prior.concentration(log_weights))
+        log_weights = word_prior.update(state.log_word_weights, augmentation, rngs.word_weights)
+        state = state._replace(log_word_weights=log_weights, beta=word_prior.concentration(log_weights))
         word_weights = lap()
     return state, SweepRecord(moved, tokens, tables, doc_weights, word_weights)
 
 
-def _augment_shard(problem: Problem, state: ChainState, prior: Gamma, s: int, rng: np.random.Generator) -> Augmentation:
-    offsets, doc_rows = problem.shard(s)
-    return prior.augment_documents(offsets, doc_rows, state.assignments.topics, state.alpha, rng)
+def _augment_documents(problem: Problem, state: ChainState, prior: Gamma, rngs: Generators, run: Run) -> Augmentation:
+    def augment_shard(s: int) -> Augmentation:
+        offsets, doc_rows = problem.shard(s)
+        return prior.augment_documents(offsets, doc_rows, state.assignments.topics, state.alpha, rngs.shards[s])
+
+    return Augmentation.merge(list(run(augment_shard, range(problem.n_shards))))
 
 
 def _sweep_shards(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> int:

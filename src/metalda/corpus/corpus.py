@@ -1,0 +1,312 @@
+"""The corpus: documents as flat word ids with offsets, their vocabulary, labels and ids; frozen."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from metalda.corpus import building
+from metalda.corpus.checking import check_parts, frozen_integers
+from metalda.corpus.columns import Columns
+from metalda.corpus.counting import expand_counts
+from metalda.corpus.formats import read_path
+from metalda.corpus.labels import as_labels
+from metalda.corpus.named import NamedMatrix
+from metalda.corpus.rows import row_indices, take_rows
+from metalda.corpus.saving import load_parts, save_parts
+from metalda.corpus.splitting import held_out
+from metalda.corpus.tokenising import TOKEN_PATTERN, keep_words
+from metalda.errors import InputError, StorageError
+
+PathLike = str | os.PathLike[str]
+Words = str | Iterable[str] | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus:
+    """Documents, in the form that models read.
+
+    Made by `read`, `from_texts`, `from_tokens`, `from_frame` or `from_counts`; word order is kept.
+
+    Parameters
+    ----------
+    words : array of int32
+        All documents one after the other, as indices into the vocabulary.
+    offsets : array of int64
+        Document d is ``words[offsets[d]:offsets[d + 1]]``.
+    vocabulary : tuple of str
+        All different.
+    labels : NamedMatrix, optional
+        A row per document.
+    ids : tuple of str, optional
+        A name per document.
+    """
+
+    words: np.ndarray
+    offsets: np.ndarray
+    vocabulary: tuple[str, ...]
+    labels: NamedMatrix | None = None
+    ids: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", frozen_integers(self.words, np.int32))
+        object.__setattr__(self, "offsets", frozen_integers(self.offsets, np.int64))
+        object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
+        if self.ids is not None:
+            object.__setattr__(self, "ids", tuple(self.ids))
+        check_parts(self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str | None],
+        labels: Any = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        lowercase: bool = True,
+        token_pattern: str = TOKEN_PATTERN,
+        stop_words: Words = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        analyzer: str | Callable[[str], Sequence[str]] | None = None,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+    ) -> "Corpus":
+        """Tokenise texts by the conventions of scikit-learn's `CountVectorizer`.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            None counts as an empty document.
+        labels : optional
+            A label per document, lists of labels, or an indicator matrix or frame.
+        ids : iterable, optional
+            A name per document.
+        lowercase, token_pattern, stop_words, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
+            As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
+        """
+        settings = building.Settings(
+            lowercase=lowercase,
+            token_pattern=token_pattern,
+            stop_words=stop_words,
+            ngram_range=ngram_range,
+            min_df=min_df,
+            max_df=max_df,
+            max_features=max_features,
+            analyzer=analyzer,
+            vocabulary=vocabulary,
+        )
+        return cls(**building.from_texts(texts, labels, ids, settings))
+
+    @classmethod
+    def from_tokens(
+        cls,
+        documents: Iterable[Sequence[str]],
+        labels: Any = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        stop_words: Words = None,
+    ) -> "Corpus":
+        """Documents that are tokenised already: a list of strings each."""
+        settings = building.Settings(stop_words=stop_words, min_df=min_df, max_df=max_df, vocabulary=vocabulary)
+        return cls(**building.from_tokens(documents, labels, ids, settings))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        text: str | Sequence[str] | None = None,
+        labels: str | Sequence[str] = (),
+        id: str | None = None,
+        label_delimiter: str | None = None,
+        bins: Mapping[str, int | Sequence[float]] | None = None,
+        **tokenising: Any,
+    ) -> "Corpus":
+        """The rows of a DataFrame; the arguments are those of `read`."""
+        columns = Columns("frame", "row", text=text, labels=labels, id=id, delimiter=label_delimiter, bins=bins)
+        return cls(**building.from_frame(frame, columns, building.Settings(**tokenising)))
+
+    @classmethod
+    def from_counts(
+        cls,
+        matrix: Any,
+        labels: Any = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        vocabulary: Iterable[str] | None = None,
+    ) -> "Corpus":
+        """A document-term matrix of counts: dense, sparse, or a frame whose columns are the words.
+
+        Counts have no word order: each document's words are put in an order that depends on nothing but the document.
+        Without a vocabulary the words are called "x0", "x1", …
+        """
+        tokens = expand_counts(matrix, vocabulary)
+        n_documents = len(tokens.offsets) - 1
+        return cls(*tokens, labels=as_labels(labels, n_documents), ids=building.as_ids(ids))
+
+    @classmethod
+    def read(
+        cls,
+        path: PathLike,
+        *,
+        text: str | Sequence[str] | None = None,
+        labels: str | Sequence[str] = (),
+        id: str | None = None,
+        format: str | None = None,
+        label_delimiter: str | None = None,
+        bins: Mapping[str, int | Sequence[float]] | None = None,
+        encoding: str = "utf-8",
+        progress: bool = False,
+        **tokenising: Any,
+    ) -> "Corpus":
+        """Read a file or a folder of files, in one pass.
+
+        Parameters
+        ----------
+        path : path-like
+            JSON Lines, CSV, TSV, Parquet, text (a document per line), the Java original's
+            ``ID<TAB>labels<TAB>words``, each also with .gz, .bz2 or .xz; or a folder with a document per file, whose
+            subfolders are the labels.
+        text : str or list of str, optional
+            The field that holds the text, or several to join. A field that holds lists of strings is used as tokens.
+        labels : str or list of str
+            Fields with labels: names, or lists of names. With several fields labels are called ``field=value``.
+        id : str, optional
+            The field that names the documents; ``"id"`` if there is one.
+        format : {"jsonl", "csv", "tsv", "parquet", "text", "folder", "java"}, optional
+            By default from the end of the file's name.
+        label_delimiter : str, optional
+            Splits a string into several labels.
+        bins : dict, optional
+            For fields with numbers: the number of quantile bins, or the inner edges.
+        encoding : str
+            Of text files.
+        progress : bool
+            Show a progress bar, if there is a terminal.
+        **tokenising
+            The settings of `from_texts`.
+        """
+        parts = read_path(
+            path,
+            building.Settings(**tokenising),
+            format=format,
+            encoding=encoding,
+            progress=progress,
+            text=text,
+            labels=labels,
+            id=id,
+            delimiter=label_delimiter,
+            bins=bins,
+        )
+        return cls(**parts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and words of the vocabulary."""
+        return len(self), len(self.vocabulary)
+
+    @property
+    def n_tokens(self) -> int:
+        """The length of all documents together."""
+        return len(self.words)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of the labels; empty without labels."""
+        return () if self.labels is None else self.labels.names
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self.document(i) for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> "Corpus":
+        """The documents that a list of integers, a mask or a slice selects; the vocabulary stays."""
+        rows = row_indices(index, len(self))
+        words, offsets = take_rows(self.words, self.offsets, rows)
+        return Corpus(
+            words,
+            offsets,
+            self.vocabulary,
+            labels=None if self.labels is None else self.labels[rows],
+            ids=None if self.ids is None else tuple(self.ids[i] for i in rows),
+        )
+
+    def subset(self, indices: Any) -> "Corpus":
+        """The same as ``corpus[indices]``."""
+        return self[indices]
+
+    def document(self, i: int) -> list[str]:
+        """The words of one document."""
+        i = range(len(self))[i]
+        return [self.vocabulary[word] for word in self.words[self.offsets[i] : self.offsets[i + 1]]]
+
+    def split(self, test_size: float = 0.2, random_state: Any = 0) -> tuple["Corpus", "Corpus"]:
+        """A random split into training and test documents.
+
+        Each part keeps the order of the documents and has only the words that occur in it, so that words of the test
+        documents alone are unseen words to a model. Label names are kept by both.
+
+        Parameters
+        ----------
+        test_size : float or int
+            A share, or a number of documents.
+        random_state : int, Generator or None
+        """
+        is_test = held_out(len(self), test_size, random_state)
+        return self[~is_test].trim(), self[is_test].trim()
+
+    def trim(self) -> "Corpus":
+        """Without the words that occur in no document."""
+        used = np.bincount(self.words, minlength=len(self.vocabulary)) > 0
+        words, offsets = keep_words(self.words, self.offsets, used)
+        vocabulary = tuple(self.vocabulary[v] for v in np.flatnonzero(used))
+        return replace(self, words=words, offsets=offsets, vocabulary=vocabulary)
+
+    def counts(self) -> csr_array:
+        """The document-term matrix, int32."""
+        parts = (np.ones(self.n_tokens, np.int32), self.words.copy(), self.offsets.copy())
+        matrix = csr_array(parts, shape=self.shape)
+        matrix.sum_duplicates()
+        return matrix
+
+    def with_labels(self, y: Any) -> "Corpus":
+        """The same documents with these labels, in any form that `from_texts` takes."""
+        return replace(self, labels=as_labels(y, len(self)))
+
+    def without_labels(self) -> "Corpus":
+        """The same documents without labels."""
+        return replace(self, labels=None)
+
+    def save(self, path: PathLike) -> None:
+        """Save as a folder that `load` can memory-map."""
+        save_parts(path, self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+
+    @classmethod
+    def load(cls, path: PathLike, *, mmap: bool = True) -> "Corpus":
+        """Load what `save` saved; with ``mmap`` the words stay on the disk until they are used."""
+        parts = load_parts(path, mmap=mmap)
+        try:
+            return cls(**parts)
+        except InputError as error:
+            raise StorageError(f"{path}: damaged: {error}") from error
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Corpus":
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return Corpus, (self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+
+    def __repr__(self) -> str:
+        sizes = [(len(self), "document"), (self.n_tokens, "token"), (len(self.vocabulary), "word")]
+        if self.labels is not None:
+            sizes.append((len(self.labels.names), "label"))
+        return "Corpus: " + ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for n, name in sizes)

@@ -1,0 +1,120 @@
+"""Lines and bytes of files, plain or compressed; whatever is wrong with a file is one line that names it."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from metalda.errors import InputError
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_CHUNK = 1 << 20
+
+
+def uncompressed_suffix(path: Path) -> str:
+    """The suffix that tells the format: ``.jsonl`` of ``news.jsonl.gz``."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether the name says so."""
+    return path.suffix.lower() in _OPENERS
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """The file's content as bytes, decompressed; use within `reading`."""
+    opener = _OPENERS.get(path.suffix.lower(), io.open)
+    return cast(BinaryIO, opener(path, "rb"))
+
+
+@contextmanager
+def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
+    """Turn what can go wrong while reading a file into an InputError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path}: is a folder, where a file is meant") from error
+    except UnicodeDecodeError as error:
+        raise InputError(_locate_undecodable(path, encoding)) from error
+    except UnicodeError as error:  # e.g. UTF-16 without its mark
+        raise InputError(f"{path}: not {encoding}: {error}; give the encoding with encoding= (--encoding)") from error
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{path}: damaged or not complete: {one_line(error)}") from error
+    except OSError as error:
+        if error.errno is None:  # gzip and bz2 say so of damaged data
+            raise InputError(f"{path}: damaged, or not compressed as its name says: {one_line(error)}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
+    """The lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
+    codec = text_codec(encoding)
+    with (
+        reading(path, encoding),
+        open_binary(path) as binary,
+        io.TextIOWrapper(binary, encoding=codec, newline="\n") as lines,
+    ):
+        for line in lines:
+            yield line.removesuffix("\n").removesuffix("\r")
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """A whole text file."""
+    codec = text_codec(encoding)
+    with reading(path, encoding), open_binary(path) as binary:
+        return str(binary.read(), codec)
+
+
+def looks_binary(path: Path, encoding: str = "utf-8") -> bool:
+    """Whether the beginning has zero bytes, though the encoding has no use for them."""
+    if codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32")):
+        return False
+    with reading(path), open_binary(path) as binary:
+        return b"\0" in binary.read(8192)
+
+
+def text_codec(encoding: str) -> str:
+    """The codec for an encoding; UTF-8 may begin with a byte-order mark."""
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # refuses codecs that are not for text
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(
+            f"encoding={encoding!r} is not known: use e.g. utf-8, latin-1 or utf-16 (--encoding)"
+        ) from None
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def _locate_undecodable(path: Path, encoding: str) -> str:
+    """Read again to say where: the decoder itself only knows the position within its own buffer."""
+    codec = text_codec(encoding)
+    decoder = codecs.getincrementaldecoder(codec)()
+    n_bytes, line, chunk = 0, 1, b" "
+    with open_binary(path) as binary:
+        try:
+            while chunk:
+                pending = len(decoder.getstate()[0])
+                chunk = binary.read(_CHUNK)
+                line += decoder.decode(chunk, final=not chunk).count("\n")
+                n_bytes += len(chunk)
+        except UnicodeDecodeError as error:
+            line += error.object[: error.start].decode(codec, "ignore").count("\n")
+            n_bytes += error.start - pending
+    return (
+        f"{path} line {line}: not {encoding} (byte {n_bytes:,}); "
+        'give the encoding, e.g. encoding="latin-1" (--encoding latin-1)'
+    )
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception of somebody else says, without line breaks."""
+    return " ".join(str(getattr(error, "msg", error)).split())

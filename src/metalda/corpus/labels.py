@@ -1,0 +1,150 @@
+"""Labels in all the shapes that people have them, as one named 0/1 matrix."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from metalda.corpus.named import NamedMatrix
+from metalda.errors import InputError
+
+_SEVERAL = (list, tuple, set, frozenset, np.ndarray)
+
+
+def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
+    """Labels as a named matrix with a row per document.
+
+    Parameters
+    ----------
+    y : None, NamedMatrix, sequence, Series, array, sparse matrix or DataFrame
+        A label per document (None, NaN or an empty string: no label); a list, tuple or set of labels per document; or
+        a two-dimensional 0/1 indicator array, sparse matrix (columns named "0", "1", …) or frame (its own names).
+    n_documents : int
+        How many rows there must be.
+    """
+    if y is None:
+        return None
+    if isinstance(y, NamedMatrix):
+        labels = y
+    elif issparse(y):
+        labels = _indicators(y, [str(j) for j in range(y.shape[1])])
+    elif hasattr(y, "columns"):
+        labels = _from_indicator_frame(y)
+    elif isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biufc":
+        labels = _indicators(y, [str(j) for j in range(y.shape[1])])
+    else:
+        labels = _from_values(y)
+    if len(labels) != n_documents:
+        raise InputError(f"labels for {len(labels):,} documents, but there are {n_documents:,} documents")
+    return labels
+
+
+def label_names(value: Any, delimiter: str | None = None) -> list[str]:
+    """The labels that one cell holds: none, one, a list of them, or a string to split at the delimiter."""
+    if isinstance(value, _SEVERAL):
+        return [name for element in value if (name := _label_name(element))]
+    if delimiter is not None and isinstance(value, str):
+        return [name for part in value.split(delimiter) if (name := part.strip())]
+    name = _label_name(value)
+    return [name] if name else []
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, and what pandas has for them; pandas itself need not be loaded to know."""
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
+
+
+class LabelCollector:
+    """Takes the labels of one document after the other."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self._columns = array("i")
+        self._offsets = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def add(self, names: Iterable[str]) -> None:
+        """The labels of the next document; one that comes twice counts once."""
+        self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in dict.fromkeys(names))
+        self._offsets.append(len(self._columns))
+
+    def finish(self) -> NamedMatrix:
+        """All documents so far; names sorted, as numbers if all of them are."""
+        names = sort_names(self._ids)
+        rank = np.empty(len(names), dtype=np.int32)
+        for j, name in enumerate(names):
+            rank[self._ids[name]] = j
+        columns = rank[np.array(self._columns, dtype=np.int64)]
+        parts = (np.ones(len(columns)), columns, np.array(self._offsets, dtype=np.int64))
+        return NamedMatrix(csr_array(parts, shape=(len(self), len(names))), tuple(names))
+
+
+def sort_names(names: Iterable[str]) -> list[str]:
+    """Sorted as numbers if all are (2 before 10), otherwise as strings."""
+    listed = sorted(names)
+    try:
+        keys = {name: float(name) for name in listed}
+    except ValueError:
+        return listed
+    return listed if any(key != key for key in keys.values()) else sorted(listed, key=keys.__getitem__)
+
+
+def _label_name(value: Any) -> str:
+    """One label as a string; empty for a missing one."""
+    if isinstance(value, str):
+        return value.strip()
+    if is_missing(value):
+        return ""
+    if isinstance(value, float | np.floating):
+        if not float(value).is_integer():
+            raise InputError(f"the label {value} is not a whole number: cut numbers into intervals with bins (--bins)")
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace").strip()
+    if isinstance(value, (Mapping, *_SEVERAL)):
+        raise InputError(f"a label must be a string or a number, not {type(value).__name__}")
+    return str(value).strip()
+
+
+def _from_values(y: Any) -> NamedMatrix:
+    if isinstance(y, str | bytes | Mapping):
+        raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}")
+    try:
+        values = iter(y)
+    except TypeError:
+        raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}") from None
+    collector = LabelCollector()
+    try:
+        for value in values:
+            collector.add(label_names(value))
+    except InputError as error:
+        raise InputError(f"labels of document {len(collector)}: {error}") from None
+    return collector.finish()
+
+
+def _from_indicator_frame(frame: Any) -> NamedMatrix:
+    if hasattr(frame, "to_pandas"):
+        frame = frame.to_pandas()
+    names = [str(name) for name in frame.columns]
+    try:
+        values = frame.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "a frame of labels must hold only 0 and 1, a column per label; "
+            "for columns of names use Corpus.from_frame(labels=...) or give one column"
+        ) from error
+    return _indicators(values, names)
+
+
+def _indicators(values: Any, names: list[str]) -> NamedMatrix:
+    matrix = csr_array(values)
+    if not ((matrix.data == 0) | (matrix.data == 1)).all():
+        bad = matrix.data[(matrix.data != 0) & (matrix.data != 1)][0]
+        raise InputError(f"a matrix of labels must hold only 0 and 1, not {bad}")
+    return NamedMatrix(matrix, tuple(names))

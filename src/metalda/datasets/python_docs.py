@@ -1,0 +1,139 @@
+"""The built-in corpus: the documentation inside the user's own Python, labelled by module."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import os
+import re
+import sysconfig
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from metalda.corpus import Corpus
+from metalda.errors import InputError
+
+_IDENTIFIER = r"[^\W\d_]\w*[^\W_]"  # from a letter to a letter or digit: ``init`` of ``__init__``
+TOKEN_PATTERN = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"  # os.path and read_only stay whole
+TOKENISING = {"token_pattern": TOKEN_PATTERN, "stop_words": "english", "min_df": 3}
+
+_NOT_LIBRARY = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__"}
+
+
+class Docstring(NamedTuple):
+    """One document: ``label`` is the top-level module, ``name`` the dotted path of what is documented."""
+
+    label: str
+    name: str
+    text: str
+
+
+def load_python_docs(
+    *, min_words: int = 5, limit: int | None = None, progress: bool = False, **tokenising: Any
+) -> Corpus:
+    """The docstrings of the running Python's standard library; read from its sources, nothing is imported.
+
+    Parameters
+    ----------
+    min_words : int
+        Docstrings with fewer words are left out, stop words counted.
+    limit : int, optional
+        So many documents at most, evenly spread over the modules.
+    progress : bool
+        Show a progress bar.
+    **tokenising
+        As for ``Corpus.from_texts``. Default: identifiers such as ``os.path`` are one word, English stop words and
+        words in fewer than 3 documents are dropped.
+
+    Returns
+    -------
+    Corpus
+        One document per module, class and function; its label is the top-level module, its id the dotted path. A
+        docstring that a module repeats (the boilerplate of overridden methods) is there once.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be at least 1, not {limit}")
+    word = re.compile(TOKEN_PATTERN)
+    docs, seen = [], set()
+    for doc in read_docstrings(Path(sysconfig.get_path("stdlib")), progress=progress):
+        if (doc.label, doc.text) not in seen and len(word.findall(doc.text)) >= min_words:
+            seen.add((doc.label, doc.text))
+            docs.append(doc)
+    if not docs:
+        raise InputError(f"no docstring of the standard library has {min_words} words; lower min_words")
+    if limit is not None:
+        n = min(limit, len(docs))
+        docs = [docs[i * len(docs) // n] for i in range(n)]
+    return Corpus.from_texts(
+        [doc.text for doc in docs],
+        labels=[doc.label for doc in docs],
+        ids=_unique([doc.name for doc in docs]),
+        **{**TOKENISING, **tokenising},
+    )
+
+
+def read_docstrings(root: Path, *, progress: bool = False) -> Iterator[Docstring]:
+    """Every docstring below a folder of Python sources, in the order of paths and lines."""
+    from tqdm import tqdm
+
+    paths = list(_sources(root))
+    if not paths:
+        raise InputError(f"{root}: no Python sources; this Python came without those of its standard library")
+    for path in tqdm(paths, desc="reading docstrings", unit=" files", disable=not progress, leave=False):
+        module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for name, text in _docstrings_of(path, module):
+            yield Docstring(module.partition(".")[0], name, text)
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(set(subfolders) - _NOT_LIBRARY)
+        yield from (Path(folder, file) for file in sorted(files) if file.endswith(".py"))
+
+
+def _docstrings_of(path: Path, module: str) -> list[tuple[str, str]]:
+    """Those of one file; none where it does not parse."""
+    try:
+        with warnings.catch_warnings(), _collector_paused():
+            warnings.simplefilter("ignore")  # invalid escapes and the like are not the reader's business
+            return list(_walk(ast.parse(path.read_bytes()), module))
+    except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):  # MemoryError: nested too deeply
+        return []
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Syntax trees have no cycles; looking for some takes as long as parsing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _walk(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
+    """Docstrings of a node and of the definitions below it; expressions hold none, and are skipped."""
+    if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(node, ast.Module):
+            name = f"{name}.{node.name}"
+        if text := ast.get_docstring(node):
+            yield name, text
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, block, ()):
+            yield from _walk(child, name)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names defined twice (under ``if`` and ``else``, overloads, setters) get ``#2``, ``#3``, …"""
+    uses: Counter[str] = Counter()
+    result = []
+    for name in names:
+        uses[name] += 1
+        result.append(name if uses[name] == 1 else f"{name}#{uses[name]}")
+    return result

@@ -1,0 +1,187 @@
+"""Word vectors, and the paper's rule that turns them into binary word features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix
+from metalda.corpus.named import first_duplicate
+from metalda.errors import InputError
+from metalda.meta.vector_files import FORMATS, Format, Row, Wanted, detect_format, read_rows
+from metalda.meta.word_features import WordFeatures
+from metalda.meta.words import as_vocabulary, coverage, examples
+
+_BLOCK = 4096  # rows binarised at once, which bounds the memory of the comparison
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Embeddings:
+    """Vectors of words.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Distinct words.
+    vectors : array of shape (n_words, n_dimensions)
+        Finite numbers, held as read-only float32.
+    """
+
+    words: tuple[str, ...]
+    vectors: np.ndarray
+
+    def __post_init__(self) -> None:
+        words = as_vocabulary(self.words, "words")
+        vectors = _as_vectors(self.vectors)
+        if len(words) != len(vectors):
+            raise InputError(f"{len(words)} words for {len(vectors)} vectors; they must be as many")
+        if (repeated := first_duplicate(words)) is not None:
+            raise InputError(f"the word {repeated!r} has two vectors; words must be distinct")
+        if not np.isfinite(vectors).all():
+            row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise InputError(f"the vector of {words[row]!r} (row {row}) holds NaN or infinity")
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "vectors", vectors)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        vocabulary: Iterable[str] | None = None,
+        format: Format | None = None,
+        words: str | PathLike[str] | None = None,
+    ) -> Embeddings:
+        """Read vectors from a file, line by line, keeping the words of a vocabulary.
+
+        Parameters
+        ----------
+        path : path
+            GloVe or word2vec text, word2vec binary (each also as ``.gz``, ``.bz2`` or ``.xz``), or ``.npy``.
+        vocabulary : iterable of str, optional
+            The words to keep, e.g. ``corpus.vocabulary``; all of them by default. Case matters.
+        format : {"glove", "word2vec", "word2vec-binary", "npy"}, optional
+            Detected from the suffix and the first two lines by default.
+        words : path, optional
+            For ``.npy``: a file with one word per line, one line per row of the array.
+
+        Returns
+        -------
+        Embeddings
+            In the order of the file; of a word that occurs twice, the first vector.
+        """
+        path = Path(path)
+        if format is not None and format not in FORMATS:
+            raise InputError(f"format={format!r} is unknown; choose from: {', '.join(FORMATS)}")
+        form = format or detect_format(path)
+        words_path = None if words is None else Path(words)
+        wanted = None if vocabulary is None else as_vocabulary(vocabulary, "vocabulary")
+        kept, data, dimension = _collect(read_rows(path, form, Wanted(wanted), words_path))
+        if not kept:
+            there = [word for word, _, _ in islice(read_rows(path, form, Wanted(None), words_path), 3)]
+            if not there or wanted is None:
+                raise InputError(f"{path}: no word vectors in it")
+            raise InputError(
+                f"{path}: none of the vocabulary's {len(wanted)} words has a vector; the file has {examples(there)}, "
+                f"the vocabulary {examples(wanted)}. If the case differs, lower-case the texts; else check the language"
+            )
+        vectors = np.frombuffer(data, dtype=np.float32).reshape(len(kept), dimension)
+        vectors.flags.writeable = False
+        return cls(kept, vectors)
+
+    @classmethod
+    def from_gensim(cls, keyed_vectors: Any, vocabulary: Iterable[str] | None = None) -> Embeddings:
+        """Take the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
+
+        Needs no gensim: anything with ``index_to_key`` and ``vectors`` will do.
+        """
+        source = getattr(keyed_vectors, "wv", keyed_vectors)
+        words, vectors = getattr(source, "index_to_key", None), getattr(source, "vectors", None)
+        if words is None or vectors is None:
+            kind = type(keyed_vectors).__name__
+            raise InputError(f"from_gensim takes gensim's KeyedVectors or a model with .wv, not {kind}")
+        if vocabulary is None:
+            return cls(tuple(words), np.asarray(vectors))
+        wanted = as_vocabulary(vocabulary, "vocabulary")
+        keep = set(wanted)
+        rows = [row for row, word in enumerate(words) if word in keep]
+        if not rows:
+            raise InputError(
+                f"none of the vocabulary's {len(wanted)} words has a vector; the vectors are of {examples(words)}, the "
+                f"vocabulary has {examples(wanted)}. If the case differs, lower-case the texts"
+            )
+        return cls(tuple(words[row] for row in rows), np.asarray(vectors)[rows])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"Embeddings({len(self.words):,} words × {self.vectors.shape[1]} dimensions)"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Embeddings:
+        return self  # immutable: clones of an estimator share it
+
+    def coverage(self, vocabulary: Iterable[str]) -> float:
+        """Share of the vocabulary that has a vector."""
+        return coverage(self.words, as_vocabulary(vocabulary, "vocabulary"))
+
+    def binarize(self) -> WordFeatures:
+        """The paper's binary features: which elements of a vector stand out among those of their sign.
+
+        Feature ``dim{j}+`` (column 2j) is on where x[j] exceeds the mean of the vector's positive elements, ``dim{j}-``
+        (column 2j + 1) where x[j] lies below the mean of its negative elements.
+        """
+        n_words, dimension = self.vectors.shape
+        blocks = [_binary_block(self.vectors[start : start + _BLOCK]) for start in range(0, n_words, _BLOCK)]
+        names = tuple(f"dim{j}{sign}" for j in range(dimension) for sign in "+-")
+        return WordFeatures(self.words, NamedMatrix(sparse.csr_array(sparse.vstack(blocks, format="csr")), names))
+
+
+def _binary_block(vectors: np.ndarray) -> sparse.csr_array:
+    x = vectors.astype(np.float64)
+    bits = np.zeros((len(x), 2 * x.shape[1]), dtype=bool)
+    for column, values in ((0, x), (1, -x)):
+        positive = values > 0
+        total = np.where(positive, values, 0).sum(axis=1)
+        mean = total / np.maximum(positive.sum(axis=1), 1)  # 0 without such elements, and then none is above it
+        bits[:, column::2] = values > mean[:, None]
+    return sparse.csr_array(bits, dtype=np.float64)
+
+
+def _collect(rows: Iterable[Row]) -> tuple[tuple[str, ...], bytearray, int]:
+    """Words and the bytes of their vectors, one after the other; the first vector of a word wins."""
+    first: dict[str, None] = {}
+    data = bytearray()
+    dimension = 0
+    for word, vector, place in rows:
+        if word in first:
+            continue
+        if not np.isfinite(vector).all():
+            raise InputError(f"{place}: the vector of {word!r} holds NaN or infinity")
+        first[word] = None
+        dimension = len(vector)
+        data += vector.astype(np.float32, copy=False).tobytes()
+    return tuple(first), data, dimension
+
+
+def _as_vectors(vectors: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
+    """Read-only float32 in two dimensions; a read-only array of that kind is taken as it is."""
+    try:
+        array = np.asarray(vectors)
+        with np.errstate(over="ignore"):
+            result = np.ascontiguousarray(array, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError("vectors must be numbers, one row of equal length per word") from None
+    if result.ndim != 2 or not result.shape[1]:
+        raise InputError(f"vectors must have the shape words × dimensions, not {array.shape}")
+    if result.flags.writeable:
+        result = result.copy() if np.shares_memory(result, array) else result
+        result.flags.writeable = False
+    return result

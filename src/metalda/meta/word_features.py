@@ -1,0 +1,258 @@
+"""Binary features of words: the meta information g[v, l] of the word prior."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix
+from metalda.corpus.named import first_duplicate
+from metalda.errors import InputError, StorageError
+from metalda.meta.feature_files import read_features
+from metalda.meta.frames import frame_features
+from metalda.meta.morphology import morphological_classes
+from metalda.meta.neighbours import neighbour_features
+from metalda.meta.words import as_vocabulary, examples, pack_words, unpack_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from metalda.meta.embeddings import Embeddings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordFeatures:
+    """Which words have which features.
+
+    A model looks words up by name, so the table may hold more words than a corpus has, and should: a word that occurs
+    only in new documents is understood through its features if it is in here.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Distinct words.
+    features : NamedMatrix
+        Words × features, binary.
+    """
+
+    words: tuple[str, ...]
+    features: NamedMatrix
+
+    def __post_init__(self) -> None:
+        words = as_vocabulary(self.words, "words")
+        if len(words) != len(self.features):
+            raise InputError(f"{len(words)} words for {len(self.features)} rows of features; they must be as many")
+        if (repeated := first_duplicate(words)) is not None:
+            raise InputError(f"the word {repeated!r} is there twice; words must be distinct")
+        if not self.features.is_binary:
+            raise InputError("word features must be 0 or 1; cut real values into classes, or use Embeddings.binarize()")
+        object.__setattr__(self, "words", words)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> WordFeatures:
+        """Read a file of word features, also as ``.gz``, ``.bz2`` or ``.xz``.
+
+        ``.csv`` and ``.tsv``: a header ``word,feature,…`` and rows of 0 and 1. Anything else is the Java original's
+        format, ``word<TAB>active indices``, whose features are named by their index.
+        """
+        words, matrix, names = read_features(Path(path))
+        return cls(words, NamedMatrix(matrix, names))
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, str | Iterable[str]]) -> WordFeatures:
+        """From ``{word: feature}`` or ``{word: [feature, …]}``, for instance the WordNet classes of words."""
+        words = as_vocabulary(mapping, "the keys of the mapping")
+        if not words:
+            raise InputError("no words: the mapping of word features is empty")
+        column_of: dict[str, int] = {}
+        indptr, indices = [0], []
+        for word, value in mapping.items():
+            names = [value] if isinstance(value, str) else _names(value, word)
+            indices += sorted({column_of.setdefault(name, len(column_of)) for name in names})
+            indptr.append(len(indices))
+        return cls(words, NamedMatrix(_binary_csr(indices, indptr, len(column_of)), tuple(column_of)))
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> WordFeatures:
+        """From a frame whose index holds the words.
+
+        A column of 0/1 or booleans is one feature; a column of strings or categories is one feature ``column=value``
+        per value, and none for missing ones.
+        """
+        words, matrix, names = frame_features(frame)
+        return cls(words, NamedMatrix(matrix, names))
+
+    @classmethod
+    def from_neighbours(
+        cls,
+        embeddings: Embeddings,
+        n_neighbours: int = 10,
+        min_similarity: float = 0.5,
+        vocabulary: Iterable[str] | None = None,
+    ) -> WordFeatures:
+        """The paper's "semantic similarity": a word has feature ``near:w`` for itself and each of its nearest words w.
+
+        Parameters
+        ----------
+        embeddings : Embeddings
+        n_neighbours : int
+            How many nearest words, at most.
+        min_similarity : float
+            The least cosine of a neighbour.
+        vocabulary : iterable of str, optional
+            Only these words get features, and are neighbours; all that have a vector by default.
+
+        Notes
+        -----
+        A feature that only one word has is left out: it says nothing about which words belong together.
+        """
+        wanted = None if vocabulary is None else set(as_vocabulary(vocabulary, "vocabulary"))
+        rows = [row for row, word in enumerate(embeddings.words) if wanted is None or word in wanted]
+        if not rows:
+            raise InputError(f"no word of the vocabulary has a vector; vectors are of {examples(embeddings.words)}")
+        words = tuple(embeddings.words[row] for row in rows)
+        matrix, kept = neighbour_features(embeddings.vectors[rows], n_neighbours, min_similarity)
+        return cls(words, NamedMatrix(matrix, tuple(f"near:{words[row]}" for row in kept)))
+
+    @classmethod
+    def morphology(cls, words: Iterable[str], language: str = "english") -> WordFeatures:
+        """Features that need nothing but the words: stem classes, endings and shapes.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Give all words that will be met, those of the training and of the test documents: only these get features,
+            and a class counts only if at least two of them share it.
+        language : str
+            A language of the Snowball stemmers.
+        """
+        distinct = tuple(dict.fromkeys(as_vocabulary(words, "words")))
+        return cls.from_mapping(morphological_classes(distinct, language))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"WordFeatures({len(self.words):,} words × {len(self.features.names):,} features)"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WordFeatures:
+        return self  # immutable: clones of an estimator share it
+
+    def __or__(self, other: WordFeatures) -> WordFeatures:
+        return self.combine(other) if isinstance(other, WordFeatures) else NotImplemented
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def combine(self, *others: WordFeatures) -> WordFeatures:
+        """The features of several sources side by side, for the words of any of them.
+
+        A name that two sources use stays two features: ``1:name`` and ``2:name``.
+        """
+        sources = (self, *others)
+        words = tuple(dict.fromkeys(word for source in sources for word in source.words))
+        matrix = sparse.hstack([source.rows(words).matrix for source in sources], format="csr")
+        return WordFeatures(words, NamedMatrix(sparse.csr_array(matrix), _distinct_names(sources)))
+
+    def rows(self, vocabulary: Iterable[str]) -> NamedMatrix:
+        """One row per word of the vocabulary, empty for a word that is not known; all features stay."""
+        row_of = self._row_of
+        rows = np.array([row_of.get(word, -1) for word in as_vocabulary(vocabulary, "vocabulary")], dtype=np.int64)
+        known = rows >= 0
+        picked = self.features.matrix[rows[known]]
+        lengths = np.zeros(len(rows) + 1, dtype=picked.indptr.dtype)
+        lengths[1:][known] = np.diff(picked.indptr)
+        shape = (len(rows), len(self.features.names))
+        matrix = sparse.csr_array((picked.data, picked.indices, np.cumsum(lengths, dtype=lengths.dtype)), shape=shape)
+        return NamedMatrix(matrix, self.features.names)
+
+    def coverage(self, vocabulary: Iterable[str]) -> float:
+        """Share of the vocabulary that has at least one feature."""
+        matrix = self.rows(vocabulary).matrix
+        return float((np.diff(matrix.indptr) > 0).mean()) if matrix.shape[0] else 0.0
+
+    def require_overlap(self, vocabulary: Iterable[str]) -> None:
+        """Raise an InputError if no word of the vocabulary has a feature."""
+        vocabulary = as_vocabulary(vocabulary, "vocabulary")
+        if self.coverage(vocabulary) == 0:
+            raise InputError(
+                f"word features for no word of the vocabulary: features are known for {examples(self.words)}, "
+                f"the vocabulary has {examples(vocabulary)}. If the case differs, lower-case the texts; else check the "
+                "language"
+            )
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """A small JSON document and plain arrays, from which ``from_saved`` makes the same features."""
+        words, word_offsets = pack_words(self.words)
+        names, name_offsets = pack_words(self.features.names)
+        matrix = self.features.matrix
+        arrays = {
+            "words": words,
+            "word_offsets": word_offsets,
+            "names": names,
+            "name_offsets": name_offsets,
+            "indptr": np.asarray(matrix.indptr, dtype=np.int64),
+            "indices": np.asarray(matrix.indices, dtype=np.int32),
+        }
+        return {"n_words": len(self.words), "n_features": len(self.features.names)}, arrays
+
+    @classmethod
+    def from_saved(cls, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> WordFeatures:
+        """The inverse of ``to_arrays``."""
+        try:
+            words = unpack_words(arrays["words"], arrays["word_offsets"])
+            names = unpack_words(arrays["names"], arrays["name_offsets"])
+            matrix = _binary_csr(arrays["indices"], arrays["indptr"], len(names))
+            matrix.check_format()
+            if (len(words), len(names)) != (document["n_words"], document["n_features"]):
+                raise ValueError("sizes differ from those in its document")
+            return cls(words, NamedMatrix(matrix, names))
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise StorageError(f"the saved word features are damaged ({error}); save the model again") from None
+
+
+def as_word_features(obj: Any) -> WordFeatures | None:
+    """What a user may give as ``word_features=``: WordFeatures, a mapping, a frame, or None."""
+    if obj is None or isinstance(obj, WordFeatures):
+        return obj
+    if isinstance(obj, Mapping):
+        return WordFeatures.from_mapping(obj)
+    if hasattr(obj, "binarize"):
+        raise InputError("word_features is an Embeddings object; give its binary features: embeddings.binarize()")
+    if hasattr(obj, "columns") and hasattr(obj, "index"):
+        return WordFeatures.from_frame(obj)
+    kind = type(obj).__name__
+    raise InputError(f"word_features must be WordFeatures, a mapping from word to features or a DataFrame, not {kind}")
+
+
+def _names(value: Any, word: str) -> tuple[str, ...]:
+    if not isinstance(value, Iterable):
+        raise InputError(f"the features of {word!r} must be a name or a list of names, not {value!r}")
+    return as_vocabulary(value, f"the features of {word!r}")
+
+
+def _binary_csr(indices: Any, indptr: Any, n_columns: int) -> sparse.csr_array:
+    data = np.ones(len(indices), dtype=np.float64)
+    parts = (data, np.asarray(indices, dtype=np.int32), np.asarray(indptr, dtype=np.int64))
+    return sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+
+
+def _distinct_names(sources: Iterable[WordFeatures]) -> tuple[str, ...]:
+    numbered = [(number, name) for number, source in enumerate(sources, 1) for name in source.features.names]
+    uses = Counter(name for _, name in numbered)
+    taken: dict[str, None] = {}
+    for number, name in numbered:
+        candidate = name if uses[name] == 1 else f"{number}:{name}"
+        while candidate in taken:
+            candidate += "'"
+        taken[candidate] = None
+    return tuple(taken)

@@ -1,0 +1,228 @@
+"""Write and read a saved folder so that a crash at any moment leaves either the old state or the new one.
+
+Array files have fresh, unique names and are on the disk before ``<kind>.json``, which names them, is moved into
+place. Whatever the JSON file does not name does not exist for the reader.
+"""
+
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from metalda.errors import StorageError
+from metalda.storage.arrays import checksum, load_arrays, plain, save_arrays
+from metalda.storage.manifest import ArrayFile, decode, encode, says_format
+
+PathLike = str | os.PathLike[str]
+Layout = Literal["safetensors", "npy"]
+
+_ARRAY_FILE = re.compile(r"[\w-]+-[0-9a-f]{16}\.(npy|safetensors|json)")
+
+
+def write_folder(
+    path: PathLike,
+    kind: str,
+    document: dict[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    *,
+    layout: Layout = "safetensors",
+) -> None:
+    """Save a JSON document and named arrays as one folder, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder: new, empty, or an earlier save of the same kind, which then is replaced.
+    kind : str
+        What is saved, e.g. ``"model"``; gives the name of the JSON file.
+    document : dict
+        Whatever JSON can hold.
+    arrays : mapping of str to array
+        Booleans, integers and floats of any shape.
+    layout : {"safetensors", "npy"}
+        All arrays in one file, or one file each so that they can be memory-mapped.
+
+    Raises
+    ------
+    StorageError
+        If the folder holds something else or cannot be written. Nothing half-written is left, and an earlier save
+        stays as it was.
+    """
+    folder = Path(path)
+    _check_target(folder, kind)
+    contents = {name: plain(array) for name, array in arrays.items()}
+    try:
+        encode(kind, {}, document)
+    except ValueError as error:
+        raise StorageError(f"{folder}: cannot save the {kind}: {error}") from error
+    try:
+        created = _make_folder(folder)
+        try:
+            _replace(folder, kind, document, contents, layout)
+        except BaseException:
+            if created:
+                with suppress(OSError):
+                    folder.rmdir()  # only succeeds if nothing was saved
+            raise
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot save the {kind}: {error.strerror or error}") from error
+
+
+def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what `write_folder` saved: the document and the arrays.
+
+    With ``mmap`` the arrays of the layout ``"npy"`` are read-only maps of their files: only their sizes are checked,
+    not their checksums, so that opening does not read them.
+    """
+    folder = Path(path)
+    manifest_path = folder / f"{kind}.json"
+    _check_source(folder, kind)
+    manifest = decode(manifest_path, kind)
+    arrays: dict[str, np.ndarray] = {}
+    for name, file in manifest.files.items():
+        arrays.update(_read_file(folder / name, file, mmap=mmap))
+    return manifest.document, arrays
+
+
+def check_writable(path: PathLike, kind: str = "model") -> None:
+    """Raise StorageError if `write_folder` could not save there: better now than after an hour of training."""
+    folder = Path(path)
+    _check_target(folder, kind)
+    try:
+        with tempfile.TemporaryFile(dir=folder if folder.exists() else folder.parent):
+            pass
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+def _check_target(folder: Path, kind: str) -> None:
+    """The folder is absent (in a folder that exists), empty, or holds a save of this kind."""
+    try:
+        if not folder.exists():
+            if not folder.parent.is_dir():
+                raise StorageError(f"{folder}: cannot be written: there is no folder {folder.parent}")
+            return
+        if not folder.is_dir():
+            raise StorageError(f"{folder}: is a file, but a {kind} is saved as a folder: choose another name")
+        others = [name for name in os.listdir(folder) if not _ARRAY_FILE.fullmatch(name)]
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    if others and not says_format(folder / f"{kind}.json", kind):
+        raise StorageError(f"{folder}: holds other files and no saved {kind}: choose a new or empty folder")
+
+
+def _check_source(folder: Path, kind: str) -> None:
+    try:
+        if not folder.exists():
+            raise StorageError(f"{folder}: no such folder, so no saved {kind}")
+        if not folder.is_dir():
+            raise StorageError(f"{folder}: is a file, but a saved {kind} is a folder")
+        names = os.listdir(folder)
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
+    if f"{kind}.json" not in names:
+        other = next((name[:-5] for name in sorted(names) if name.endswith(".json")), None)
+        if other is not None and says_format(folder / f"{other}.json", other):
+            raise StorageError(f"{folder}: holds a saved {other}, not a {kind}")
+        raise StorageError(f"{folder}: not a saved {kind}: there is no {kind}.json")
+
+
+def _make_folder(folder: Path) -> bool:
+    """Make the folder unless it is there; says whether it was made."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    return True
+
+
+def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: dict[str, np.ndarray], layout: Layout) -> None:
+    """Write the new files beside the old ones, switch over, then remove the old ones."""
+    token = secrets.token_hex(8)
+    manifest_path, staged = folder / f"{kind}.json", folder / f"{kind}-{token}.json"
+    plan = _plan(arrays, layout, token)
+    try:
+        files = {}
+        for name, members in plan.items():
+            size, crc = save_arrays(folder / name, members)
+            files[name] = ArrayFile(list(members), size, crc)
+        _write_bytes(staged, encode(kind, files, document))
+        os.replace(staged, manifest_path)
+    except BaseException:
+        # an interrupt may arrive just after the switch: then the new files are the save
+        if not _is_current(manifest_path, token):
+            _remove(folder / name for name in (*plan, staged.name))
+        raise
+    _sync_folder(folder)
+    names = set(plan)
+    _remove(folder / name for name in os.listdir(folder) if _ARRAY_FILE.fullmatch(name) and name not in names)
+
+
+def _plan(arrays: dict[str, np.ndarray], layout: Layout, token: str) -> dict[str, dict[str, np.ndarray]]:
+    """The array files to write: name of the file -> its arrays."""
+    if layout == "safetensors":
+        return {f"arrays-{token}.safetensors": arrays} if arrays else {}
+    plan = {f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.npy": {name: array} for name, array in arrays.items()}
+    if len(plan) < len(arrays):
+        raise ValueError(f"the names of the arrays are too alike for file names: {sorted(arrays)}")
+    return plan
+
+
+def _is_current(manifest_path: Path, token: str) -> bool:
+    try:
+        return token.encode() in manifest_path.read_bytes()
+    except OSError:
+        return False
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable; Windows has no way to ask for it, nor the need."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(paths: Any) -> None:
+    for path in paths:
+        with suppress(OSError):  # a stray file is harmless: no reader looks at it, and the next save removes it
+            path.unlink()
+
+
+def _read_file(path: Path, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
+    mapped = mmap and path.suffix == ".npy"
+    try:
+        size = path.stat().st_size
+        if size != file.size:
+            raise StorageError(f"{path}: damaged: {size:,} bytes instead of {file.size:,}")
+        if not mapped and checksum(path) != file.crc32:
+            raise StorageError(f"{path}: damaged: the checksum does not match")
+        return load_arrays(path, file.arrays, mmap=mapped)
+    except StorageError:
+        raise
+    except FileNotFoundError as error:
+        raise StorageError(f"{path}: missing, though the saved folder needs it") from error
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # safetensors and NumPy raise many kinds for a file that is not theirs
+        raise StorageError(f"{path}: damaged: not an array file ({_one_line(error)})") from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,129 @@
+"""Geweke's joint test: a sampler of p(parameters | data), alternated with draws of the data, must keep the joint.
+
+`forward` draws weights, topics and words from the model itself. `successive` starts there and alternates one sweep of the
+sampler under test with new words given the topics. The means of any function of the state must agree.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from metalda.priors import Gamma
+from metalda.samplers import Assignments, count_assignments
+from metalda.training.gibbs import ChainState, Generators, Problem, sweep
+
+
+def _log_gamma(shape, rng):
+    """log Gamma(shape, 1), finite for tiny shapes."""
+    shape = np.asarray(shape, float)
+    return np.log(rng.standard_gamma(shape + 1)) + np.log(1 - rng.random(shape.shape)) / shape
+
+
+def _dirichlet(concentration, rng):
+    logs = _log_gamma(concentration, rng)
+    weights = np.exp(logs - logs.max())
+    return weights / weights.sum()
+
+
+def _dense(design):
+    matrix = np.zeros((design.n_rows, len(design.names)))
+    for row in range(design.n_rows):
+        matrix[row, design.row_labels[design.row_starts[row] : design.row_starts[row + 1]]] = 1
+    return matrix[design.row_of]
+
+
+def _prior_weights(prior, n_topics, rng):
+    if isinstance(prior, Gamma):
+        size = (len(prior.design.names), n_topics)
+        return _log_gamma(np.full(size, prior.shape), rng) - np.log(prior.shape)
+    return prior.start_weights(n_topics)
+
+
+def _draw_words(problem, topics, log_word_weights, rng):
+    """w given z and delta, with phi drawn from its prior."""
+    beta = np.exp(_dense(problem.word_prior.design) @ log_word_weights)
+    phi = np.array([_dirichlet(np.maximum(beta[:, k], 1e-290), rng) for k in range(problem.n_topics)])
+    return np.array([rng.choice(problem.n_words, p=phi[k]) for k in topics], np.int32)
+
+
+def forward(problem: Problem, rng) -> tuple[Problem, ChainState]:
+    log_lambda = _prior_weights(problem.doc_prior, problem.n_topics, rng)
+    log_delta = _prior_weights(problem.word_prior, problem.n_topics, rng)
+    alpha = np.exp(_dense(problem.doc_prior.design) @ log_lambda)
+    lengths = np.diff(problem.offsets)
+    topics = np.concatenate(
+        [
+            rng.choice(problem.n_topics, n, p=_dirichlet(np.maximum(a, 1e-290), rng))
+            for a, n in zip(alpha, lengths, strict=True)
+        ]
+    ).astype(np.uint16)
+    words = _draw_words(problem, topics, log_delta, rng)
+    state = ChainState(
+        count_assignments(words, topics, problem.n_words, problem.n_topics),
+        log_lambda,
+        log_delta,
+        problem.doc_prior.concentration(log_lambda),
+        problem.word_prior.concentration(log_delta),
+    )
+    return replace(problem, words=words), state
+
+
+def statistics(problem: Problem, state: ChainState) -> np.ndarray:
+    """Bounded functions of the state, so that their means exist and settle whatever the prior's tails."""
+    topics, counts, totals = state.assignments
+    weights = [np.concatenate([w.ravel() for w in (state.log_doc_weights, state.log_word_weights)])]
+    squashed = [1 / (1 + np.exp(-np.clip(w, -500, 500))) for w in weights]  # lambda / (1 + lambda)
+    deep = [w < -5 for w in weights]
+    doc_topics = [
+        np.bincount(topics[a:b], minlength=problem.n_topics) / max(b - a, 1)
+        for a, b in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
+    ]
+    pairs = counts.ravel() / max(len(topics), 1)
+    concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / max(len(topics), 1) ** 2]
+    return np.concatenate([*squashed, *deep, *doc_topics, pairs, concentration])
+
+
+def _relabel(problem, state, rng) -> ChainState:
+    """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
+    order = rng.permutation(problem.n_topics)
+    topics = np.argsort(order)[state.assignments.topics].astype(np.uint16)
+    log_doc_weights, log_word_weights = state.log_doc_weights[:, order], state.log_word_weights[:, order]
+    return ChainState(
+        count_assignments(problem.words, topics, problem.n_words, problem.n_topics),
+        log_doc_weights,
+        log_word_weights,
+        problem.doc_prior.concentration(log_doc_weights),
+        problem.word_prior.concentration(log_word_weights),
+    )
+
+
+def joint_test(
+    problem: Problem, *, n_forward: int, n_sweeps: int, seed: int, relabel: bool = False, step=sweep
+) -> np.ndarray:
+    """z-scores of the differences in means; standard errors of the chain by batches."""
+    rng = np.random.default_rng(seed)
+    expected = np.array([statistics(*forward(problem, rng)) for _ in range(n_forward)])
+    current, state = forward(problem, rng)
+    rngs = Generators.spawn(seed, problem.n_shards)
+    found = []
+    for _ in range(n_sweeps):
+        state, _ = step(current, state, rngs)
+        topics = state.assignments.topics
+        current = replace(current, words=_draw_words(current, topics, state.log_word_weights, rng))
+        recounted: Assignments = count_assignments(current.words, topics, problem.n_words, problem.n_topics)
+        state = state._replace(assignments=recounted)
+        if relabel:
+            state = _relabel(current, state, rng)
+        found.append(statistics(current, state))
+    batches = np.array([batch.mean(axis=0) for batch in np.array_split(np.array(found), 50)])
+    error = np.sqrt(expected.var(axis=0) / n_forward + batches.var(axis=0, ddof=1) / len(batches))
+    difference = batches.mean(axis=0) - expected.mean(axis=0)
+    settled = error > 1e-12
+    assert np.abs(difference[~settled]).max(initial=0) < 1e-9
+    return difference[settled] / error[settled]
+
+
+def smallest_p_value(z: np.ndarray) -> float:
+    """Bonferroni over the statistics; Student's t with the degrees of freedom of the batches."""
+    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), 49) * len(z)))

@@ -1,0 +1,167 @@
+"""Tables, q and weights against their twins, and in the corners where floats give out."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+
+from metalda.corpus import NamedMatrix
+from metalda.kernels import augmentation
+from metalda.meta.design import Design
+from metalda.priors import Augmentation, Gamma
+
+
+@pytest.mark.parametrize(
+    ("concentration", "customers"), [(0.3, 2), (2.0, 7), (5.0, 24), (0.3, 40), (4.0, 60), (1e-9, 90)]
+)
+def test_tables_have_the_distribution_of_the_chinese_restaurant(concentration, customers):
+    rng = np.random.default_rng(0)
+    n = 20_000
+    drawn = np.bincount(
+        [augmentation.draw_tables(concentration, customers, rng) for _ in range(n)], minlength=customers + 1
+    )
+    expected = n * reference.table_probabilities(concentration, customers)
+    common = expected > 5
+    assert drawn[expected < 1e-6 * n].sum() <= 1
+    if common.sum() > 1:
+        scale = drawn[common].sum() / expected[common].sum()
+        assert stats.chisquare(drawn[common], expected[common] * scale).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("customers", [0, 1])
+def test_the_first_customer_always_opens_a_table(customers):
+    assert augmentation.draw_tables(1e-30, customers, np.random.default_rng(0)) == customers
+
+
+@pytest.mark.parametrize("concentration", [1e-300, 1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("customers", [5, 1000])
+def test_tables_stay_between_one_and_the_number_of_customers(concentration, customers):
+    tables = augmentation.draw_tables(concentration, customers, np.random.default_rng(0))
+    assert tables == (1 if concentration < 1 else customers)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.05, 3.0), (0.8, 1.0), (4.0, 20.0)])
+def test_q_is_beta_distributed(a, b):
+    rng = np.random.default_rng(0)
+    drawn = [augmentation.draw_minus_log_beta(a, b, rng) for _ in range(5000)]
+    assert stats.kstest(np.exp(-np.array(drawn)), stats.beta(a, b).cdf).pvalue > 1e-3
+
+
+def test_minus_log_q_is_finite_where_q_itself_would_underflow():
+    rng = np.random.default_rng(0)
+    drawn = np.array([augmentation.draw_minus_log_beta(1e-300, 50.0, rng) for _ in range(1000)])
+    assert np.isfinite(drawn).all()
+    assert (np.exp(-drawn) == 0).any()
+
+
+@given(
+    design=st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=9, unique_by=tuple),
+    n_topics=st.sampled_from([1, 2, 17, 129]),
+    shape=st.sampled_from([0.1, 1.0, 2.5]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(derandomize=True, max_examples=50, deadline=None)
+def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, seed):
+    rng = np.random.default_rng(seed)
+    matrix = np.array(design, float)
+    prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(matrix), ("a", "b", "c")), len(matrix)), 0.1, shape)
+    dense = np.column_stack([matrix, np.ones(len(matrix))])
+    log_weights = rng.normal(0, 2, (4, n_topics))
+    given_parts = Augmentation(
+        rng.integers(0, 30, (4, n_topics)), rng.gamma(1, 3, len(matrix)), rng.gamma(1, 1, n_topics)
+    )
+    drawn = prior.update(log_weights, given_parts, np.random.default_rng(5))
+    parts = [slice(0, n_topics)] if n_topics <= 128 else [slice(0, 80), slice(80, n_topics)]  # blocks of topics
+    twin_rng = np.random.default_rng(5)
+    expected = np.concatenate(
+        [
+            reference.draw_weights(
+                log_weights[:, part],
+                given_parts[0][:, part],
+                given_parts[1],
+                given_parts[2][part],
+                dense,
+                shape,
+                twin_rng,
+            )
+            for part in parts
+        ],
+        axis=1,
+    )
+    np.testing.assert_allclose(drawn, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_vanishing_weight_comes_back():
+    """A product that had reached 0 would hold its weight there for ever; here 1e-200 is drawn anew from its conditional."""
+    prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 1.0)
+    log_weights = np.array([[-460.0], [-460.0]])
+    drawn = prior.update(
+        log_weights, Augmentation(np.full((2, 1), 5), np.ones(1), np.ones(1)), np.random.default_rng(0)
+    )
+    assert (drawn > -20).all()
+
+
+def test_documents_whose_alpha_vanishes_still_inform_their_labels():
+    """-log q is then huge, and only its product with alpha means anything: weight 2 sees E/alpha * alpha, not E/alpha."""
+    prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 2.5)
+    log_weights = np.array([[np.log(1e-40)], [np.log(10.0)]])
+    given_parts = Augmentation(np.full((2, 1), 3), np.array([1e39]), np.ones(1))
+    many = np.array([prior.update(log_weights, given_parts, np.random.default_rng(s))[:, 0] for s in range(4000)])
+    # label a is drawn first: rate = 2.5 + 1e39 * 10; then the default: rate = 2.5 + 1e39 * exp(log a)
+    assert stats.kstest(np.exp(many[:, 0]) * 1e40, stats.gamma(5.5).cdf).pvalue > 1e-3
+    scaled = np.exp(many[:, 1]) * (2.5 + 1e39 * np.exp(many[:, 0]))
+    assert stats.kstest(scaled, stats.gamma(5.5).cdf).pvalue > 1e-3
+
+
+@given(
+    matrix=st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=12),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(derandomize=True, max_examples=50, deadline=None)
+def test_parameters_are_the_products_of_weights(matrix, seed):
+    rng = np.random.default_rng(seed)
+    dense = np.column_stack([np.array(matrix, float), np.ones(len(matrix))])
+    design = Design.build(NamedMatrix(sparse.csr_array(dense[:, :3]), ("a", "b", "c")), len(matrix))
+    log_weights = rng.normal(0, 4, (4, 5))
+    alpha = Gamma(design, 0.1, 1.0).concentration(log_weights)
+    expected = reference.multiply_weights(log_weights, dense)
+    np.testing.assert_allclose(alpha.values[design.row_of], expected, rtol=1e-5)
+    np.testing.assert_allclose(alpha.row_sums[design.row_of], expected.sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(alpha.topic_sums, expected.sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("log_weight", [-120.0, -400.0])
+def test_a_faint_row_keeps_its_ratios_in_float32(log_weight):
+    design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 2))), ("a", "b")), 1)
+    log_weights = np.array([[log_weight, log_weight], [log_weight, log_weight - 3.0], [0.0, 0.0]])
+    alpha = Gamma(design, 0.1, 1.0).concentration(log_weights)
+    assert alpha.values[0, 0] / alpha.values[0, 1] == pytest.approx(np.exp(3.0), rel=1e-4)
+    assert 0 < alpha.values.max() < 1e-15
+
+
+def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
+    """Freezing them, as the Java original does, would keep the posterior too, but never move."""
+    prior = Gamma(Design.build(None, 4), 0.01, 2.5)
+    nothing = Augmentation(np.zeros((1, 3000), np.int64), np.full(1, 4.0), np.zeros(3000))
+    drawn = np.exp(prior.update(np.full((1, 3000), -9.0), nothing, np.random.default_rng(0))[0])
+    assert stats.kstest(drawn, stats.gamma(2.5, scale=1 / 2.5).cdf).pvalue > 1e-3
+
+
+def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
+    design = Design.build(None, 2)
+    prior = Gamma(design, 0.1, 1.0)
+    alpha = prior.concentration(prior.start_weights(3))
+    offsets, topics = np.array([0, 0, 2]), np.array([1, 1], np.uint16)
+    documents = prior.augment_documents(offsets, design.row_of, topics, alpha, np.random.default_rng(0))
+    assert documents.label_tables[0].tolist()[0::2] == [0, 0]
+    assert documents.label_tables[0, 1] >= 1
+    empty = prior.augment_documents(offsets[:2], design.row_of[:1], topics, alpha, np.random.default_rng(0))
+    assert empty.row_scales.sum() == 0
+    assert empty.label_tables.sum() == 0
+    counts, totals = np.array([[2, 0, 0], [0, 0, 0]], np.int32), np.array([2, 0, 0], np.int64)
+    words = prior.augment_words(counts, totals, alpha, np.random.default_rng(0))
+    assert words.topic_scales[0] > 0
+    assert words.topic_scales[1:].tolist() == [0, 0]
+    assert words.label_tables[0].tolist()[1:] == [0, 0]

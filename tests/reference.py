@@ -1,0 +1,98 @@
+"""Slow, obvious implementations of every kernel, to be compared with on small inputs."""
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+
+def choose_topic(weights, x):
+    """First k with x < weights[0] + … + weights[k], or else the last topic of positive weight."""
+    cumulative = 0.0
+    for k, weight in enumerate(weights):
+        cumulative += weight
+        if x < cumulative:
+            return k
+    return max((k for k, weight in enumerate(weights) if weight > 0), default=0)
+
+
+def sweep_tokens(documents, topics, alpha, beta, rng):
+    """Step 1 by the formula: alpha[d][k], beta[k][v]; counts from scratch for every token. Changes `topics`."""
+    n_topics, n_words = beta.shape
+    for d, document in enumerate(documents):
+        for i in range(len(document)):
+            topics[d][i] = None
+            m = np.zeros(n_topics)
+            n = np.zeros((n_topics, n_words))
+            for e, other in enumerate(documents):
+                for j, v in enumerate(other):
+                    if topics[e][j] is not None:
+                        n[topics[e][j], v] += 1
+                        m[topics[e][j]] += e == d
+            v = document[i]
+            weights = (alpha[d] + m) * (beta[:, v] + n[:, v]) / (beta.sum(axis=1) + n.sum(axis=1))
+            topics[d][i] = choose_topic(weights, rng.random() * weights.sum())
+
+
+def draw_log_gamma(shape, rng):
+    if shape >= 1:
+        return math.log(rng.standard_gamma(shape))
+    return math.log(rng.standard_gamma(shape + 1)) + math.log(1 - rng.random()) / shape
+
+
+def draw_minus_log_beta(a, b, rng):
+    log_y = draw_log_gamma(b, rng)
+    return np.logaddexp(0, log_y - draw_log_gamma(a, rng))
+
+
+def draw_tables(concentration, customers, rng):
+    """Every customer but the first opens a table with probability a / (a + i)."""
+    opened = [rng.random() * (concentration + i) < concentration for i in range(1, customers)]
+    return min(customers, 1) + sum(opened)
+
+
+def table_probabilities(concentration, customers):
+    """p(t) for t = 0 … c: proportional to |s(c, t)| a^t, by the recursion over customers."""
+    p = np.zeros(customers + 1)
+    p[0] = 1
+    for i in range(customers):
+        opens = concentration / (concentration + i) if i else 1.0
+        p[1:] = p[1:] * (1 - opens) + p[:-1] * opens
+        p[0] *= 1 - opens
+    return p
+
+
+def draw_weights(log_weights, label_tables, row_scales, topic_scales, design, shape, rng):
+    """Steps 3 and 4 by the formula; `design` is a dense 0/1 matrix [row, label]."""
+    weights = np.exp(log_weights)
+    for label in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
+            without = np.prod(np.where(design == 1, weights[:, k], 1), axis=1) / weights[label, k]
+            rate = shape + topic_scales[k] * np.sum(design[:, label] * row_scales * without)
+            weights[label, k] = math.exp(draw_log_gamma(shape + label_tables[label, k], rng)) / rate
+    return np.log(weights)
+
+
+def multiply_weights(log_weights, design):
+    return np.exp(design @ log_weights)
+
+
+def dirichlet_multinomial(concentration, counts):
+    """log p(a sequence with these counts)."""
+    total = concentration.sum()
+    return (
+        gammaln(total)
+        - gammaln(total + counts.sum())
+        + (gammaln(concentration + counts) - gammaln(concentration)).sum()
+    )
+
+
+def log_likelihood(documents, topics, alpha, beta):
+    """log p(w, z | alpha, beta)"""
+    n_topics, n_words = beta.shape
+    n = np.zeros((n_topics, n_words))
+    total = 0.0
+    for d, document in enumerate(documents):
+        total += dirichlet_multinomial(alpha[d], np.bincount(topics[d], minlength=n_topics))
+        np.add.at(n, (topics[d], document), 1)
+    return total + sum(dirichlet_multinomial(beta[k], n[k]) for k in range(n_topics))

@@ -1,0 +1,57 @@
+"""Tiny corpora whose posterior over assignments can be written down in full."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from scipy import sparse, stats
+
+from metalda.corpus import NamedMatrix
+from metalda.meta.design import Design
+from metalda.priors import Gamma
+from metalda.samplers import count_assignments, sweep_tokens
+
+DOCUMENTS = [[0, 1, 0], [2, 1], [0]]
+
+
+def _exact(alpha, beta):
+    """p(z | w) for every assignment, in the order of itertools.product."""
+    n_topics = len(beta)
+    lengths = np.cumsum([len(d) for d in DOCUMENTS])[:-1]
+    states = list(itertools.product(range(n_topics), repeat=sum(len(d) for d in DOCUMENTS)))
+    logs = [reference.log_likelihood(DOCUMENTS, np.split(np.array(state), lengths), alpha, beta) for state in states]
+    p = np.exp(np.array(logs) - max(logs))
+    return p / p.sum()
+
+
+def _design(rows):
+    return Design.build(NamedMatrix(sparse.csr_array(np.array(rows, float)), ("a", "b")), len(rows))
+
+
+@pytest.mark.parametrize("n_topics", [2, 3])
+def test_assignments_follow_the_exact_posterior(n_topics):
+    """Alpha differs by document, beta by word and topic: labels and features at work."""
+    rng = np.random.default_rng(n_topics)
+    doc_design, word_design = _design([[1, 0], [1, 1], [0, 0]]), _design([[1, 0], [0, 1], [0, 0]])
+    log_lambda, log_delta = rng.normal(0, 1, (3, n_topics)), rng.normal(0, 1, (3, n_topics))
+    alpha = Gamma(doc_design, 0.1, 1.0).concentration(log_lambda)
+    beta = Gamma(word_design, 0.1, 1.0).concentration(log_delta)
+    expected = _exact(alpha.values[doc_design.row_of].astype(float), beta.values[word_design.row_of].T.astype(float))
+
+    words = np.array([v for d in DOCUMENTS for v in d], np.int32)
+    offsets = np.concatenate([[0], np.cumsum([len(d) for d in DOCUMENTS])]).astype(np.int64)
+    state = count_assignments(words, np.zeros(len(words), np.uint16), 3, n_topics)
+    place = n_topics ** np.arange(len(words))[::-1]
+    n_kept, thin = 15_000, 8
+    visits = np.zeros(n_topics ** len(words))
+    for i in range(n_kept * thin):
+        sweep_tokens(words, offsets, doc_design.row_of, alpha, word_design.row_of, beta, state, rng)
+        if i % thin == 0:
+            visits[place @ state.topics.astype(int)] += 1
+
+    order = np.argsort(expected)
+    groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, 40)[1:-1])  # about equal probability each
+    observed = np.add.reduceat(visits[order], np.unique([0, *groups]))
+    theory = n_kept * np.add.reduceat(expected[order], np.unique([0, *groups]))
+    assert stats.chisquare(observed, theory * observed.sum() / theory.sum()).pvalue > 1e-3

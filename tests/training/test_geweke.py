@@ -1,0 +1,73 @@
+"""Geweke's joint test of the whole sweep, and that it sees the slips it is there for."""
+
+import numpy as np
+import pytest
+from geweke import joint_test, smallest_p_value
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix
+from metalda.meta.design import Design
+from metalda.priors import Fixed, Gamma
+from metalda.training.gibbs import Problem, shard_bounds
+
+
+def _design(rows):
+    return Design.build(NamedMatrix(sparse.csr_array(np.array(rows, float)), tuple("abc"[: len(rows[0])])), len(rows))
+
+
+LABELS = [[1, 0], [1, 1], [0, 0], [0, 1], [1, 0]]  # the third document has no label
+LENGTHS = [3, 2, 4, 0, 5]  # the fourth has no word
+FEATURES = [[1, 0], [1, 1], [0, 0], [0, 1]]  # the third word has no feature
+
+
+def _problem(doc_prior, word_prior, n_topics=2):
+    offsets = np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
+    words = np.zeros(offsets[-1], np.int32)
+    return Problem(words, offsets, len(FEATURES), n_topics, doc_prior, word_prior, shard_bounds(offsets, 1))
+
+
+@pytest.mark.parametrize("shape", [0.1, 1.0, 2.5])
+def test_metalda_keeps_the_joint_distribution(shape):
+    problem = _problem(Gamma(_design(LABELS), 0.1, shape), Gamma(_design(FEATURES), 0.01, shape))
+    heavy_tails = shape < 1  # then topics swap too rarely for a chain of this length
+    z = joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1, relabel=heavy_tails)
+    assert smallest_p_value(z) > 1e-3
+
+
+def test_default_label_and_default_feature_keep_the_joint_distribution():
+    none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
+    problem = _problem(Gamma(none[0], 0.1, 1.0), Gamma(none[1], 0.01, 1.0), n_topics=3)
+    assert smallest_p_value(joint_test(problem, n_forward=10_000, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+def test_lda_keeps_the_joint_distribution():
+    none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
+    problem = _problem(Fixed(none[0], 0.7), Fixed(none[1], 0.4), n_topics=3)
+    assert smallest_p_value(joint_test(problem, n_forward=10_000, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+class _PaperRate(Gamma):
+    """The slip of the paper's equation for mu'': a prior rate of 1 / mu."""
+
+    def update(self, log_weights, augmentation, rng):
+        scale = self.shape**2  # rate = 1/mu + sum: draw with rate mu + mu^2 sum, then multiply by mu^2
+        slipped = augmentation._replace(topic_scales=augmentation.topic_scales * scale)
+        return super().update(log_weights, slipped, rng) + np.log(scale)
+
+
+class _PaperTables(Gamma):
+    """The slip of the paper's equation for t: the sum starts at the wrong customer, so a single one may open no table."""
+
+    def augment_documents(self, offsets, doc_rows, topics, alpha, rng):
+        augmentation = super().augment_documents(offsets, doc_rows, topics, alpha, rng)
+        lost = rng.binomial(augmentation.label_tables, 0.3)
+        return augmentation._replace(label_tables=augmentation.label_tables - lost)
+
+
+@pytest.mark.parametrize(
+    ("doc_prior", "word_prior", "shape"),
+    [(_PaperRate, Gamma, 2.5), (_PaperTables, Gamma, 1.0), (Gamma, _PaperRate, 0.3)],
+)
+def test_the_joint_test_sees_a_slip_put_back(doc_prior, word_prior, shape):
+    problem = _problem(doc_prior(_design(LABELS), 0.1, shape), word_prior(_design(FEATURES), 0.01, shape))
+    assert smallest_p_value(joint_test(problem, n_forward=5_000, n_sweeps=8_000, seed=1)) < 1e-4
