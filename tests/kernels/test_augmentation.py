@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
+import reference
 from metalda.corpus import NamedMatrix
 from metalda.kernels import augmentation
 from metalda.meta.design import Design
@@ -94,7 +94,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
 
 
 def test_a_vanishing_weight_comes_back():
-    """A product that had reached 0 would hold its weight there for ever; here 1e-200 is drawn anew from its conditional."""
+    """A product that had reached 0 would hold its weight there for ever; 1e-200 is drawn anew from its conditional."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 1.0)
     log_weights = np.array([[-460.0], [-460.0]])
     drawn = prior.update(
@@ -104,7 +104,7 @@ def test_a_vanishing_weight_comes_back():
 
 
 def test_documents_whose_alpha_vanishes_still_inform_their_labels():
-    """-log q is then huge, and only its product with alpha means anything: weight 2 sees E/alpha * alpha, not E/alpha."""
+    """-log q is then huge, and only its product with alpha means anything."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 2.5)
     log_weights = np.array([[np.log(1e-40)], [np.log(10.0)]])
     given_parts = Augmentation(np.full((2, 1), 3), np.array([1e39]), np.ones(1))

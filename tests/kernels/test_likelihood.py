@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from metalda.kernels.border import frozen
 from metalda.kernels.likelihood import document_log_likelihood, word_log_likelihood
 from metalda.samplers import count_assignments

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from metalda.kernels.tokens import choose_topic
 from metalda.meta.design import Concentration
 from metalda.samplers import Assignments, count_assignments, sweep_tokens

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-import reference
 from scipy import sparse, stats
 
+import reference
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.priors import Gamma

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from geweke import joint_test, smallest_p_value
 from scipy import sparse
 
+from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.priors import Fixed, Gamma
@@ -56,7 +56,7 @@ class _PaperRate(Gamma):
 
 
 class _PaperTables(Gamma):
-    """The slip of the paper's equation for t: the sum starts at the wrong customer, so a single one may open no table."""
+    """The slip of the paper's equation for t, in effect: even the first customer may open no table."""
 
     def augment_documents(self, offsets, doc_rows, topics, alpha, rng):
         augmentation = super().augment_documents(offsets, doc_rows, topics, alpha, rng)

@@ -248,7 +248,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tuple(word for word in corpus.vocabulary if word not in self._word_index)
 
     def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
-        return encode(corpus, self._word_index, unseen, known_labels(corpus.labels, self.label_names_), self.seed_)
+        labels = known_labels(corpus.labels, self.label_names_, len(corpus))
+        return encode(corpus, self._word_index, unseen, labels, self.seed_)
 
     # Looking at topics.
 

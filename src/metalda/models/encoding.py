@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.meta.design import Design
@@ -48,7 +49,7 @@ class Encoded:
 
 
 def encode(
-    corpus: Corpus, word_index: Mapping[str, int], unseen: tuple[str, ...], labels: NamedMatrix | None, seed: int
+    corpus: Corpus, word_index: Mapping[str, int], unseen: tuple[str, ...], labels: NamedMatrix, seed: int
 ) -> Encoded:
     """Number the words of a corpus: seen ones by `word_index`, then those of `unseen`."""
     n_seen = len(word_index)
@@ -64,19 +65,19 @@ def _key(word: str) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def known_labels(labels: NamedMatrix | None, names: tuple[str, ...]) -> NamedMatrix | None:
-    """The labels that a model knows; others are ignored, and counted in a warning."""
+def known_labels(labels: NamedMatrix | None, names: tuple[str, ...], n_documents: int) -> NamedMatrix:
+    """The labels that a model knows, in its order; others are ignored, and counted in a warning."""
     if labels is None or not names:
-        return None
+        return NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
     known = set(names)
     unknown = [j for j, name in enumerate(labels.names) if name not in known]
-    n_documents = int((labels.matrix[:, unknown].sum(axis=1) > 0).sum()) if unknown else 0
-    if n_documents:
+    n_affected = int((labels.matrix[:, unknown].sum(axis=1) > 0).sum()) if unknown else 0
+    if n_affected:
         present = [labels.names[j] for j in unknown if labels.matrix[:, [j]].nnz]
         examples = ", ".join(repr(name) for name in present[:3])
         warnings.warn(
-            f"{n_documents:,} documents have labels that the model was not trained on ({len(present):,} labels, "
-            f"such as {examples}); these labels are ignored",
+            f"labels that the model was not trained on are ignored: {len(present):,} different ones in "
+            f"{n_affected:,} documents, such as {examples}",
             stacklevel=4,
         )
     return labels.select(names)

@@ -1,0 +1,54 @@
+"""How arrays enter compiled code."""
+
+import subprocess
+import sys
+
+import numpy as np
+
+from contracts import CASES, corpus
+from metalda import Corpus
+from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
+from metalda.kernels.tokens import sweep_dense
+
+
+def test_frozen_arrays_are_read_only_views_of_one_dtype():
+    own = np.arange(4, dtype=np.int32)
+    view = frozen(own, np.int32)
+    assert np.shares_memory(own, view)
+    assert not view.flags.writeable
+    assert own.flags.writeable
+    assert frozen(np.ones((4, 4)).T[::2], np.float32).flags.c_contiguous
+
+
+def test_every_kernel_has_one_signature(tmp_path):
+    """Read-only memory maps, other integers, other layouts: all are made alike at the border."""
+    documents = corpus()
+    documents.save(tmp_path / "corpus")
+    mapped = Corpus.load(tmp_path / "corpus", mmap=True)
+    for case in CASES:
+        for X in (documents, mapped, documents.counts().toarray()[:, ::-1], documents.counts().astype(np.int64)):
+            features = {"word_features": None} if "word_features" in case.make().get_params() else {}
+            model = case.make(**features, n_shards=2).fit(X)
+            model.transform(X)
+            model.perplexity(X, unseen="features")
+    counted = {each.py_func.__name__: len(each.signatures) for each in compiled_kernels()}
+    assert counted["sweep_dense"] == 1
+    generic = {"choose_topic"}  # float32, and float64 where float32 gives out
+    assert {name: n for name, n in counted.items() if n > 1 and name not in generic} == {}
+
+
+def test_a_kernel_in_the_cache_or_in_memory_needs_no_compiling():
+    CASES[0].make().fit(corpus())
+    assert not needs_compiling(sweep_dense)
+
+
+def test_without_a_cache_folder_it_runs_all_the_same():
+    program = (
+        "import numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "from metalda.kernels.augmentation import draw_tables\n"
+        "import numpy as np\n"
+        "print(draw_tables(1.0, 1, np.random.default_rng(0)), draw_tables.stats.cache_path)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 None\n"

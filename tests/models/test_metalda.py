@@ -1,0 +1,247 @@
+"""What is particular to MetaLDA: labels, features, draws and effects."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from contracts import FEATURES, PETS, QUICK, SKIES, corpus
+from metalda import LDA, Corpus, MetaLDA, WordFeatures
+from metalda.corpus import NamedMatrix
+from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.models.encoding import LEFT_OUT, encode
+
+
+def test_metalda_with_fixed_priors_is_lda():
+    fixed = MetaLDA(3, doc_prior=0.1, word_prior=0.01, **QUICK).fit(corpus())
+    plain = LDA(3, doc_prior=0.1, word_prior=0.01, **QUICK).fit(corpus())
+    np.testing.assert_array_equal(fixed.components_, plain.components_)
+    np.testing.assert_array_equal(fixed.doc_topics_, plain.doc_topics_)
+    assert fixed.perplexity(corpus()) == plain.perplexity(corpus())
+
+
+@pytest.mark.parametrize("doc_prior", ["labels", "default", 0.1])
+@pytest.mark.parametrize("word_prior", ["features", "default", 0.01])
+def test_every_variant_of_the_paper_fits_and_differs(doc_prior, word_prior):
+    model = MetaLDA(3, doc_prior=doc_prior, word_prior=word_prior, word_features=FEATURES, **QUICK).fit(corpus())
+    assert len(model.label_names_) == (3 if doc_prior == "labels" else 0)
+    assert len(model.feature_names_) == (3 if word_prior == "features" else 0)
+    lambdas = np.exp(model.draws_[-1].log_doc_weights)
+    assert np.allclose(lambdas, 0.1) == (doc_prior == 0.1)
+    deltas = np.exp(model.draws_[-1].log_word_weights)
+    assert np.allclose(deltas, 0.01) == (word_prior == 0.01)
+
+
+def test_without_labels_and_features_it_is_def_def_and_says_so(caplog):
+    with caplog.at_level(logging.INFO, logger="metalda"):
+        bare = MetaLDA(3, **QUICK).fit(PETS + SKIES)
+    assert "No labels" in caplog.text
+    assert "No word features" in caplog.text
+    default = MetaLDA(3, doc_prior="default", word_prior="default", **QUICK).fit(PETS + SKIES)
+    np.testing.assert_array_equal(bare.components_, default.components_)
+
+
+# Simulated data.
+
+
+def _simulate(rng, n_documents=400, length=25):
+    """Two labels, each with a topic of its own; half of each topic's words share a feature."""
+    words = [f"{side}{i}" for side in ("left", "right") for i in range(20)]
+    phi = np.array([np.repeat([0.95 / 20, 0.05 / 20], 20), np.repeat([0.05 / 20, 0.95 / 20], 20)])
+    labels = rng.integers(0, 2, n_documents)
+    theta = np.array([rng.dirichlet([4.0, 0.5] if label == 0 else [0.5, 4.0]) for label in labels])
+    texts = [[words[v] for v in rng.choice(40, length, p=t @ phi)] for t in theta]
+    return texts, [("one", "two")[label] for label in labels], theta, phi
+
+
+def test_topics_and_label_effects_are_recovered_from_simulated_data():
+    texts, labels, theta, phi = _simulate(np.random.default_rng(0))
+    features = WordFeatures.from_mapping({f"{side}{i}": side for side in ("left", "right") for i in range(20)})
+    model = MetaLDA(2, word_features=features, n_iter=200, random_state=0, verbose=False).fit(texts, labels)
+    order = np.argsort([-model.components_[k, model._word_index["left0"]] for k in range(2)])
+    columns = [model._word_index[f"{side}{i}"] for side in ("left", "right") for i in range(20)]
+    np.testing.assert_allclose(model.components_[order][:, columns], phi, atol=0.02)
+    assert np.abs(model.doc_topics_[:, order] - theta).mean() < 0.12
+    effects = model.label_effects().set_index(["label", "topic"])
+    assert effects.loc[("one", order[0]), "low"] > 0 > effects.loc[("one", order[1]), "high"]
+    assert effects.loc[("two", order[1]), "low"] > 0 > effects.loc[("two", order[0]), "high"]
+    assert effects.loc[("one", order[0]), "proportion"] == pytest.approx(4 / 4.5, abs=0.08)
+    by_feature = model.feature_effects().set_index(["feature", "topic"])
+    assert by_feature.loc[("left", order[0]), "low"] > 0 > by_feature.loc[("left", order[1]), "high"]
+
+
+def test_effects_are_centred_on_the_average_label():
+    model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
+    effects = model.label_effects()
+    weights = dict(zip(model.label_names_, model.label_sizes_, strict=False))
+    weighted = effects["effect"] * effects["label"].map(weights)
+    np.testing.assert_allclose(weighted.groupby(effects["topic"]).sum(), 0, atol=1e-9)
+    assert (effects["low"] <= effects["effect"]).all()
+    assert (effects["effect"] <= effects["high"]).all()
+    np.testing.assert_allclose(effects.groupby("label")["proportion"].sum(), 1)
+    with pytest.raises(InputError, match="interval"):
+        model.label_effects(interval=90)
+
+
+# Labels at test.
+
+
+def test_a_document_without_labels_gets_the_average_prior_if_all_of_training_had_labels():
+    labelled = Corpus.from_texts(PETS + SKIES, ["pets"] * 5 + ["sky"] * 5)
+    model = MetaLDA(3, **QUICK).fit(labelled)
+    expected = np.mean([draw.mean_alpha for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(model.transform([""])[0], expected / expected.sum(), rtol=1e-5)
+    by_hand = [draw.alpha(Design.build(labelled.labels, 10), False).mean(axis=0) for draw in model.draws_]
+    np.testing.assert_allclose(np.mean(by_hand, axis=0), expected, rtol=1e-5)
+
+
+def test_a_document_without_labels_gets_the_default_weight_if_training_had_such_documents():
+    model = MetaLDA(3, **QUICK).fit(corpus())
+    expected = np.mean([np.exp(draw.log_doc_weights[-1]) for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(model.transform([""])[0], expected / expected.sum(), rtol=1e-5)
+
+
+def test_unknown_labels_are_ignored_and_counted():
+    model = MetaLDA(3, **QUICK).fit(corpus())
+    with pytest.warns(UserWarning, match=r"2 different ones in 2 documents, such as 'cars', 'planes'"):
+        found = model.transform(["cat dog", "sun", "cat"], [["pets", "cars"], ["planes"], ["pets"]])
+    np.testing.assert_array_equal(found[0], model.transform(["cat dog"], [["pets"]])[0])
+    np.testing.assert_array_equal(found[1], model.transform(["sun"])[0])
+
+
+def test_labels_change_what_is_expected_of_a_document():
+    model = MetaLDA(2, **{**QUICK, "n_iter": 60}).fit(corpus())
+    pets, sky = model.transform(["", ""], ["pets", "sky"])
+    assert np.abs(pets - sky).max() > 0.1
+
+
+def test_labels_given_twice_or_of_another_length_are_refused():
+    with pytest.raises(InputError, match="twice"):
+        MetaLDA(2, **QUICK).fit(corpus(), ["pets"] * 10)
+    with pytest.raises(InputError, match="10"):
+        MetaLDA(2, **QUICK).fit(PETS + SKIES, ["pets"] * 9)
+
+
+def test_labels_may_be_lists_an_indicator_matrix_or_a_frame():
+    lists = [["a"], ["a", "b"], [], ["b"]] * 2
+    dense = np.array([[1, 0], [1, 1], [0, 0], [0, 1]] * 2)
+    texts = (PETS + SKIES)[:8]
+    expected = MetaLDA(2, **QUICK).fit(texts, lists).components_
+    for same in (dense, sparse.csr_matrix(dense), pd.DataFrame(dense, columns=["a", "b"])):
+        np.testing.assert_array_equal(MetaLDA(2, **QUICK).fit(texts, same).components_, expected)
+
+
+# Unseen words.
+
+
+def test_phi_with_unseen_words_sums_to_one_in_every_draw():
+    model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
+    unseen = model._design_of_words(["kitten", "hail", "zebra"])
+    for draw in model.draws_:
+        np.testing.assert_allclose(draw.phi(model._word_design, unseen).sum(axis=0), 1)
+        np.testing.assert_allclose(draw.phi(model._word_design).sum(axis=0), 1)
+
+
+def test_an_unseen_word_without_features_has_the_default_feature():
+    model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
+    draw = model.draws_[-1]
+    phi = draw.phi(model._word_design, model._design_of_words(["zebra"]), together=False)[-1]
+    delta = np.exp(draw.log_word_weights[-1])
+    beta = draw.phi(model._word_design)  # (n + beta) / (n. + beta.)
+    assert beta.shape == (len(model.vocabulary_), 3)
+    seen = delta / (draw.topic_totals + _beta_sums(model, draw) + delta)
+    np.testing.assert_allclose(phi, seen, rtol=1e-5)
+    assert np.isfinite(model.perplexity(["cat zebra", "zebra zebra zebra"], unseen="features"))
+
+
+def _beta_sums(model, draw):
+    rows = FEATURES.rows(model.vocabulary_).select(model.feature_names_).matrix.toarray()
+    dense = np.column_stack([rows, np.ones(len(rows))])
+    return np.exp(dense @ draw.log_word_weights).sum(axis=0)
+
+
+def test_unseen_words_tell_their_topic_by_their_features():
+    model = MetaLDA(2, word_features=FEATURES, **{**QUICK, "n_iter": 100}).fit(corpus().without_labels())
+    pet = int(np.argmax(model.components_[:, model._word_index["cat"]]))
+    kitten, hail, zebra = model.transform(["kitten kitten kitten kitten", "hail hail hail hail", "zebra zebra"])
+    assert kitten[pet] > hail[pet] + 0.2
+    np.testing.assert_array_equal(zebra, model.transform([""])[0])  # without features it says nothing
+
+
+# Draws.
+
+
+def test_averaging_over_draws_is_done_after_forming_alpha_and_phi():
+    model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
+    phi = np.mean([draw.phi(model._word_design) for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(model.components_.T, phi)
+    design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 3))), model.label_names_), 1)
+    alpha = np.mean([np.exp(draw.log_doc_weights.sum(axis=0)) for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(np.mean([d.alpha(design, True)[0] for d in model.draws_], axis=0), alpha, rtol=1e-5)
+
+
+def test_last_uses_the_last_state_only():
+    many = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
+    one = MetaLDA(3, word_features=FEATURES, **{**QUICK, "n_draws": 1}).fit(corpus())
+    assert many.perplexity(corpus(), draws="last") == one.perplexity(corpus(), draws="mean")
+    assert one.perplexity(corpus(), draws="each") == one.perplexity(corpus(), draws="mean")
+    assert many.perplexity(corpus(), draws="mean") != one.perplexity(corpus(), draws="mean")
+
+
+# Document completion.
+
+
+def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_dropped():
+    documents = Corpus.from_tokens([["a", "new", "b", "c", "a"], [], ["new", "b"]])
+    encoded = encode(documents, {"a": 0, "b": 1, "c": 2}, (), NamedMatrix(sparse.csr_array((3, 0)), ()), 0)
+    assert encoded.words.tolist() == [0, LEFT_OUT, 1, 2, 0, LEFT_OUT, 1]
+    observed, scored = encoded.halves()
+    assert observed.words.tolist() == [0, 1, 0]
+    assert observed.offsets.tolist() == [0, 3, 3, 3]
+    assert scored.words.tolist() == [2, 1]
+    assert scored.offsets.tolist() == [0, 1, 1, 2]
+
+
+def test_an_empty_observed_half_predicts_from_the_prior():
+    model = LDA(3, **QUICK).fit(corpus())
+    expected = model.components_.mean(axis=0)[model._word_index["cat"]]
+    assert model.perplexity([["zebra", "cat"]]) == pytest.approx(1 / expected, rel=1e-4)
+
+
+def test_the_matrix_of_a_document_gives_the_perplexity_of_the_same_matrix_wherever_it_stands():
+    matrix = corpus().counts()
+    model = LDA(3, **QUICK).fit(matrix)
+    alone = [model.score(matrix[[i]]) for i in range(10)]
+    n_scored = [int(matrix[[i]].sum()) // 2 for i in range(10)]
+    assert model.score(matrix) == pytest.approx(np.average(alone, weights=n_scored), rel=1e-6)
+
+
+# Word features.
+
+
+def test_word_features_on_a_bare_matrix_need_its_vocabulary():
+    with pytest.raises(InputError, match="vocabulary="):
+        MetaLDA(2, word_features=FEATURES, **QUICK).fit(corpus().counts())
+
+
+def test_word_features_for_no_word_of_the_vocabulary_are_refused():
+    with pytest.raises(InputError, match="no word of the vocabulary"):
+        MetaLDA(2, word_features={"Katze": "tier"}, **QUICK).fit(PETS)
+
+
+def test_word_features_may_be_a_mapping_or_a_frame():
+    mapping = {"cat": "animal", "dog": "animal", "rain": "weather"}
+    frame = pd.DataFrame({"animal": [1, 1, 0], "weather": [0, 0, 1]}, index=["cat", "dog", "rain"])
+    one = MetaLDA(2, word_features=mapping, **QUICK).fit(PETS + SKIES)
+    two = MetaLDA(2, word_features=frame, **QUICK).fit(PETS + SKIES)
+    np.testing.assert_array_equal(one.components_, two.components_)
+
+
+def test_a_document_of_a_million_words_is_fine():
+    long = Corpus.from_tokens([["cat", "dog", "sun", "rain"] * 250_000, ["cat"]])
+    model = MetaLDA(2, n_iter=2, thin=1, n_draws=1, random_state=0, verbose=False, n_shards=1).fit(long)
+    assert np.isfinite(model.history_["log_likelihood"]).all()
+    assert np.isfinite(model.perplexity(long))

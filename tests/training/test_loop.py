@@ -1,0 +1,94 @@
+"""The training loop: which draws are kept, shards, and stopping early."""
+
+import logging
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts import CASES, corpus
+from metalda import MetaLDA
+from metalda.meta.design import Design
+from metalda.priors import Fixed, Gamma
+from metalda.samplers import count_assignments
+from metalda.training.gibbs import Generators, Problem, shard_bounds, start_chain, sweep
+from metalda.training.loop import kept_sweeps
+from metalda.training.threads import count_jobs
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ((100, None, 10, 3), {80, 90, 100}),
+        ((100, None, 10, 50), {60, 70, 80, 90, 100}),
+        ((100, 85, 10, 50), {90, 100}),
+        ((5, None, 10, 3), {5}),
+        ((5, 99, 1, 3), {5}),
+        ((3, 0, 1, 9), {1, 2, 3}),
+    ],
+)
+def test_draws_are_counted_back_from_the_last_sweep(schedule, expected):
+    assert kept_sweeps(*schedule) == expected
+
+
+@given(lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40), n_shards=st.integers(1, 8))
+def test_shards_cover_every_document_once(lengths, n_shards):
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    bounds = shard_bounds(offsets, n_shards)
+    assert len(bounds) == n_shards + 1
+    assert bounds[0] == 0
+    assert bounds[-1] == len(lengths)
+    assert (np.diff(bounds) >= 0).all()
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 5])
+def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards):
+    documents = corpus()
+    doc_prior = Gamma(Design.build(documents.labels, len(documents)), 0.1, 1.0)
+    word_prior = Fixed(Design.build(None, len(documents.vocabulary)), 0.01)
+    n_words = len(documents.vocabulary)
+    bounds = shard_bounds(documents.offsets, n_shards)
+    problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, bounds)
+    rngs = Generators.spawn(0, n_shards)
+    state = start_chain(problem, rngs.shards[0])
+    for _ in range(20):
+        state, _ = sweep(problem, state, rngs)
+    again = count_assignments(documents.words, state.assignments.topics, n_words, 4)
+    np.testing.assert_array_equal(again.word_topic_counts, state.assignments.word_topic_counts)
+    np.testing.assert_array_equal(again.topic_totals, state.assignments.topic_totals)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_ctrl_c_leaves_a_usable_model_and_says_how_far_it_came(case, caplog):
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    before = signal.getsignal(signal.SIGINT)
+    timer.start()
+    with caplog.at_level(logging.WARNING, logger="metalda"):
+        model = case.make(n_iter=10_000_000).fit(corpus())
+    assert 0 < model.n_iter_ < 10_000_000
+    assert f"Stopped after {model.n_iter_} of 10000000 sweeps" in caplog.text
+    assert len(model.history_) == model.n_iter_
+    assert model.transform(corpus()).shape == (10, 3)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_fitting_outside_the_main_thread_works():
+    result = []
+    thread = threading.Thread(target=lambda: result.append(CASES[0].make().fit(corpus())))
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(result[0].components_, CASES[0].make().fit(corpus()).components_)
+
+
+def test_jobs_follow_joblib():
+    cores = os.cpu_count() or 1
+    assert [count_jobs(n) for n in (None, 1, 3, -1)] == [1, 1, 3, cores]
+
+
+def test_more_shards_than_documents_is_one_document_a_shard():
+    model = MetaLDA(2, n_iter=2, n_shards=99, random_state=0, verbose=False).fit(corpus())
+    assert model.n_shards_ == len(corpus())
