@@ -1,7 +1,7 @@
 """Geweke's joint test: a sampler of p(parameters | data), alternated with draws of the data, must keep the joint.
 
-`forward` draws weights, topics and words from the model itself. `successive` starts there and alternates one sweep of the
-sampler under test with new words given the topics. The means of any function of the state must agree.
+`forward` draws weights, topics and words from the model itself. `joint_test` starts there and alternates one sweep of
+the sampler under test with new words given the topics. The means of any function of the state must agree.
 """
 
 from dataclasses import replace
