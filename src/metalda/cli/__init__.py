@@ -1,0 +1,13 @@
+"""The command line: parse, call, print. Nothing heavy is imported before a command needs it."""
+
+import sys
+
+
+def main() -> None:
+    """The program ``metalda``."""
+    from metalda.cli.app import app
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows its number instead of failing
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="metalda")

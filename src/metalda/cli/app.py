@@ -1,0 +1,64 @@
+"""The commands, and what is common to all of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import metalda
+from metalda.cli import applying, demo, fitting, inspecting
+from metalda.cli.errors import error_border
+
+
+class _Commands(TyperGroup):
+    """Runs every command inside the error border."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with error_border(debug=bool(ctx.params.get("debug")), command=ctx.command_path):
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nExample:\n  metalda demo",
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"metalda {metalda.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Topic models that use the labels of documents and the features of words."""
+
+
+def _add(function: Any, *, name: str, example: str) -> None:
+    app.command(name, epilog=f"\b\nExample:\n  {example}")(function)
+
+
+_add(demo.demo, name="demo", example="metalda demo --topics 20")
+_add(
+    fitting.fit,
+    name="fit",
+    example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
+)
+_add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")
+_add(inspecting.effects, name="effects", example="metalda effects model --label sport")
+_add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
+_add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")
+_add(inspecting.datasets, name="datasets", example="metalda datasets --format json")

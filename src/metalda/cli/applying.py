@@ -1,0 +1,172 @@
+"""``metalda transform`` and ``metalda evaluate``: a model on new documents."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.options import PlainFormat
+from metalda.cli.reading import Reading, read_stop_words
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.models.base import TopicModel
+
+
+class Unseen(str, Enum):
+    """What to do with words that training never saw."""
+
+    ignore = "ignore"
+    features = "features"
+
+
+class Draws(str, Enum):
+    """Which of the kept states predict."""
+
+    mean = "mean"
+    last = "last"
+    each = "each"
+
+
+NoLabels = Annotated[
+    bool, typer.Option("--no-labels", help="Read no labels: documents get the prior of an average one.")
+]
+StopWords = Annotated[
+    str | None,
+    typer.Option("--stop-words", metavar="english|none|FILE", help="Words to leave out.", show_default=False),
+]
+
+
+def transform(
+    model: options.Model,
+    data: options.Data,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .npy file, or - for CSV on the screen."),
+    ],
+    text: options.Text = None,
+    labels: options.Labels = None,
+    no_labels: NoLabels = False,
+    label_delimiter: options.Delimiter = None,
+    id: options.Id = None,
+    input_format: options.Input = None,
+    encoding: options.Encoding = None,
+    stop_words: StopWords = None,
+    jobs: options.Jobs = 1,
+) -> None:
+    """Write the topic proportions of new documents.
+
+    DATA is read as the training data was, unless options say otherwise. Words that training never saw are used where
+    they have features, and labels that it never saw are ignored.
+    """
+    from metalda.cli import writing
+
+    on_screen = str(output) == "-"
+    if not on_screen:
+        writing.check_output(output)
+    fitted = _load(model, jobs)
+    corpus = _read(
+        fitted,
+        data,
+        stop_words,
+        no_labels=no_labels,
+        text=options.columns(text),
+        labels=options.columns(labels),
+        label_delimiter=label_delimiter,
+        id=id,
+        format=input_format and input_format.value,
+        encoding=encoding,
+    )
+    proportions = fitted.transform(corpus)
+    ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
+    if on_screen:
+        tables.print_csv(writing.header(proportions), writing.rows(ids, proportions))
+        return
+    writing.write_proportions(output, ids, proportions)
+
+
+def evaluate(
+    model: options.Model,
+    data: options.Data,
+    unseen: Annotated[
+        Unseen, typer.Option("--unseen", help="Words that training never saw: leave out, or predict by features.")
+    ] = Unseen.ignore,
+    draws: Annotated[
+        Draws, typer.Option("--draws", help="Average the topics, use the last state, or average predictions of each.")
+    ] = Draws.mean,
+    text: options.Text = None,
+    labels: options.Labels = None,
+    no_labels: NoLabels = False,
+    label_delimiter: options.Delimiter = None,
+    input_format: options.Input = None,
+    encoding: options.Encoding = None,
+    stop_words: StopWords = None,
+    jobs: options.Jobs = 1,
+    format: Annotated[PlainFormat, typer.Option("--format", help="How to print.")] = PlainFormat.table,
+) -> None:
+    """Print how well a model predicts new documents: every second word, given the others and the labels.
+
+    DATA is read as the training data was, unless options say otherwise.
+    """
+    fitted = _load(model, jobs)
+    corpus = _read(
+        fitted,
+        data,
+        stop_words,
+        no_labels=no_labels,
+        text=options.columns(text),
+        labels=options.columns(labels),
+        label_delimiter=label_delimiter,
+        format=input_format and input_format.value,
+        encoding=encoding,
+    )
+    perplexity = fitted.perplexity(corpus, unseen=unseen.value, draws=draws.value)
+    result = {
+        "perplexity": perplexity,
+        "log_probability_per_word": -math.log(perplexity),
+        "documents": len(corpus),
+        "words": corpus.n_tokens,
+        "unseen_share": unseen_share(fitted, corpus),
+        "unseen": unseen.value,
+        "draws": draws.value,
+    }
+    if format is PlainFormat.json:
+        tables.print_json(result)
+        return
+    kept = "left out" if unseen is Unseen.ignore else "predicted by their features"
+    rows = [
+        ("perplexity", f"{perplexity:,.1f}"),
+        ("log probability per word", f"{result['log_probability_per_word']:.4f}"),
+        ("documents", f"{len(corpus):,}"),
+        ("words", f"{corpus.n_tokens:,}"),
+        ("unseen words", f"{result['unseen_share']:.1%}, {kept}"),
+        ("draws", draws.value),
+    ]
+    tables.print_table(("measure", "value"), rows, left=("measure",))
+
+
+def unseen_share(model: TopicModel, corpus: Corpus) -> float:
+    """How many of the words, repetitions counted, training never saw."""
+    import numpy as np
+
+    known = set(model.vocabulary_)
+    is_unseen = np.array([word not in known for word in corpus.vocabulary], dtype=bool)
+    return float(is_unseen[corpus.words].mean()) if corpus.n_tokens else 0.0
+
+
+def _load(path: Path, jobs: int) -> TopicModel:
+    import metalda
+
+    return metalda.load(path).set_params(n_jobs=options.jobs(jobs))
+
+
+def _read(model: TopicModel, data: Path, stop_words: str | None, *, no_labels: bool, **given: Any) -> Corpus:
+    """New documents as the training data were read, but for the options given."""
+    reading = Reading.from_saved(model.metadata_).for_new(data, no_labels=no_labels, **given)
+    words = read_stop_words(stop_words, lowercase=reading.lowercase, default=reading.stop_words)
+    return reading.with_stop_words(words).read(data, progress=True)

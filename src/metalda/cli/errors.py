@@ -1,0 +1,105 @@
+"""The border that every error, warning and note passes: one line on stderr, and an exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+
+from metalda.cli.text import one_line
+from metalda.errors import MissingExtraError
+
+BAD_INPUT, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+
+# Click's UsageError; newer versions of typer bring their own copy of click, so it cannot be imported from there.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+@contextmanager
+def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[None]:
+    """Whatever goes wrong inside becomes one line; with `debug` errors pass, traceback and all."""
+    with _one_line_messages():
+        try:
+            yield
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader, such as head, has seen enough
+            _drop_output()
+            raise typer.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            _say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except _UsageError as error:
+            where = error.ctx.command_path if error.ctx is not None else command
+            _say(f"{error.format_message()} (see {where} --help)")
+            raise typer.Exit(BAD_INPUT) from None
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if debug:
+                raise
+            _say(describe(error))
+            raise typer.Exit(BAD_INPUT if isinstance(error, _EXPECTED) else UNEXPECTED) from None
+
+
+_EXPECTED = (ValueError, OSError, MissingExtraError, MemoryError)  # an InputError is a ValueError
+
+
+def describe(error: Exception) -> str:
+    """What an error says, without the decoration that Python gives it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}" if str(error) else "not enough memory"
+    if isinstance(error, _EXPECTED):
+        return str(error)
+    kind = type(error).__name__
+    return f"unexpected error: {kind}: {error}; metalda --debug … shows where. Please report it"
+
+
+@contextmanager
+def _one_line_messages() -> Iterator[None]:
+    """Warnings once each, and what the library logs, as lines like those of errors."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *details: Any, **more: Any) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            _say(f"warning: {message}")
+
+    handler = _Lines()
+    logger, readers = logging.getLogger("metalda"), logging.getLogger("metalda.corpus")
+    level, propagates = readers.level, logger.propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    readers.setLevel(logging.INFO)  # how a file was understood
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = show
+            yield
+    finally:
+        readers.setLevel(level)
+        logger.propagate = propagates
+        logger.removeHandler(handler)
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        _say(f"warning: {text}" if record.levelno >= logging.WARNING else text)
+
+
+def _say(message: str) -> None:
+    print(f"metalda: {one_line(message)}", file=sys.stderr)
+
+
+def _drop_output() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush has nothing to complain of."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

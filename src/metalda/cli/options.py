@@ -1,0 +1,123 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from metalda.errors import InputError
+
+
+class Format(str, Enum):
+    """How to print."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class PlainFormat(str, Enum):
+    """How to print what has no columns."""
+
+    table = "table"
+    json = "json"
+
+
+class InputFormat(str, Enum):
+    """How a corpus lies on the disk."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+    tsv = "tsv"
+    parquet = "parquet"
+    text = "text"
+    folder = "folder"
+    java = "java"
+
+
+DATA_HELP = (
+    "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
+    "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz."
+)
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False)]
+Printing = Annotated[Format, typer.Option("--format", help="How to print.")]
+
+Text = Annotated[
+    list[str] | None,
+    typer.Option("--text", metavar="COLUMN", help="Column with the text; several are joined.", show_default=False),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="COLUMN",
+        help="Column with labels; repeat it, or separate columns by commas.",
+        show_default=False,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--label-delimiter", metavar="TEXT", help="What separates the labels in a cell, such as a comma."),
+]
+Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the documents.")]
+Input = Annotated[
+    InputFormat | None, typer.Option("--input-format", help="Format of DATA, where its name does not tell.")
+]
+Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files, e.g. latin-1.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is all cores. Results do not depend on it.")]
+
+
+def columns(values: list[str] | None) -> list[str] | None:
+    """Names of columns, given one by one or separated by commas."""
+    if not values:
+        return None
+    return [name for value in values for part in value.split(",") if (name := part.strip())]
+
+
+def bins(values: list[str] | None) -> dict[str, int | list[float]]:
+    """``year=5`` is five bins; ``year=1990,2000`` are inner edges, and so is ``year=1990,``."""
+    result: dict[str, int | list[float]] = {}
+    for value in values or ():
+        name, equals, numbers = value.rpartition("=")
+        try:
+            if not equals or not name:
+                raise ValueError
+            parts = [part.strip() for part in numbers.split(",")]
+            result[name] = int(parts[0]) if len(parts) == 1 else [float(part) for part in parts if part]
+        except ValueError:
+            raise InputError(f"--bins {value}: expected COLUMN=5 (bins) or COLUMN=1990,2000 (inner edges)") from None
+    return result
+
+
+def count_or_share(value: str, option: str) -> int | float:
+    """``5`` counts documents, ``0.5`` is a share of them."""
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
+
+
+def prior(value: str | None, name: str, option: str) -> str | float | None:
+    """The name of a prior, or the number of a fixed one."""
+    if value is None or value in (name, "default"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"{option} {value}: expected {name}, default or a number") from None
+
+
+def jobs(value: int) -> int:
+    """A number of threads that makes sense."""
+    if value == 0:
+        raise InputError("--jobs 0: expected at least 1, or -1 for all cores")
+    return value

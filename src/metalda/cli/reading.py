@@ -1,0 +1,142 @@
+"""How files become a corpus: kept with the model, so that new documents are read as those it was trained on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from metalda.errors import InputError, StorageError
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+
+_WITHOUT_FIELDS = ("text", "folder", "java")
+_TYPES = {
+    **dict.fromkeys(("label_delimiter", "id", "format", "suffix", "token_pattern"), (str, NoneType)),
+    "text": (list, NoneType),
+    "labels": (list,),
+    "bins": (dict,),
+    "encoding": (str,),
+    "stop_words": (str, list, NoneType),
+    "lowercase": (bool,),
+    "ngrams": (int,),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options of `Corpus.read` that are the same for new documents; filters by frequency are not among them."""
+
+    text: list[str] | None = None
+    labels: list[str] = field(default_factory=list)
+    label_delimiter: str | None = None
+    bins: dict[str, Any] = field(default_factory=dict)
+    id: str | None = None
+    format: str | None = None
+    suffix: str | None = None  # of the file that `format` was found for
+    encoding: str = "utf-8"
+    stop_words: str | list[str] | None = None
+    lowercase: bool = True
+    token_pattern: str | None = None
+    ngrams: int = 1
+
+    def read(self, path: Path, *, progress: bool = False, **filters: Any) -> Corpus:
+        """The corpus in a file or folder."""
+        from metalda.corpus import Corpus
+
+        tokenising = {} if self.token_pattern is None else {"token_pattern": self.token_pattern}
+        return Corpus.read(
+            path,
+            text=self.text,
+            labels=self.labels,
+            id=self.id,
+            format=self.format,
+            label_delimiter=self.label_delimiter,
+            bins=self.bins,
+            encoding=self.encoding,
+            progress=progress,
+            stop_words=self.stop_words,
+            lowercase=self.lowercase,
+            ngram_range=(1, self.ngrams),
+            **tokenising,
+            **filters,
+        )
+
+    def located(self, path: Path) -> Reading:
+        """With the format that the file has."""
+        from metalda.corpus.files import uncompressed_suffix
+        from metalda.corpus.formats import find_format
+
+        found = find_format(path, self.format, self.encoding)
+        return replace(self, format=found, suffix=uncompressed_suffix(path))
+
+    def with_stop_words(self, stop_words: str | list[str] | None) -> Reading:
+        """With these words left out."""
+        return replace(self, stop_words=stop_words)
+
+    def with_edges(self, labels: Iterable[str]) -> Reading:
+        """With the edges of bins in place of their number: new documents must fall into the same ones."""
+        labels = tuple(labels)
+        return replace(self, bins={name: _edges(name, labels) for name in self.bins})
+
+    def for_new(self, path: Path, *, no_labels: bool = False, **given: Any) -> Reading:
+        """For a new file: as at training, but for the options given (not None).
+
+        The format is that of training for a file of the same suffix; columns are forgotten where the new file has
+        none.
+        """
+        from metalda.corpus.files import uncompressed_suffix
+
+        given = {name: value for name, value in given.items() if value is not None}
+        kept = self
+        if path.is_dir() or uncompressed_suffix(path) != self.suffix:
+            kept = replace(kept, format=None)
+        if "labels" in given or no_labels:
+            kept = replace(kept, labels=[], bins={})
+        encoding, format = given.get("encoding", kept.encoding), given.get("format", kept.format)
+        found = replace(kept, encoding=encoding, format=format).located(path).format
+        if found in _WITHOUT_FIELDS:
+            kept = replace(kept, text=None, labels=[], bins={}, id=None)
+            if found != "java":
+                kept = replace(kept, label_delimiter=None)
+        return replace(kept, **{**given, "format": found})
+
+    def to_saved(self) -> dict[str, Any]:
+        """Plain data for the model's metadata."""
+        return asdict(self)
+
+    @classmethod
+    def from_saved(cls, metadata: Mapping[str, Any]) -> Reading:
+        """The inverse; the defaults for a model that was not trained from the command line."""
+        saved = metadata.get("reading", {})
+        if not isinstance(saved, dict):
+            raise StorageError("the model is damaged: no reading options where they should be; train it again")
+        for name, value in saved.items():
+            if not isinstance(value, _TYPES.get(name, ())):
+                raise StorageError(f"the model is damaged: its reading option {name!r} makes no sense; train it again")
+        return cls(**saved)
+
+
+def read_stop_words(value: str | None, *, lowercase: bool, default: str | list[str] | None) -> str | list[str] | None:
+    """``english``, ``none``, or a file with a word per line, whose words are kept with the model."""
+    if value is None:
+        return default
+    if value in ("english", "none"):
+        return None if value == "none" else value
+    path = Path(value)
+    if not path.exists():
+        raise InputError(f"--stop-words {value}: expected english, none, or a file with a word per line")
+    from metalda.corpus.files import read_lines
+
+    words = dict.fromkeys(word for line in read_lines(path) if (word := line.strip()))
+    return [word.lower() for word in words] if lowercase else list(words)
+
+
+def _edges(name: str, labels: Iterable[str]) -> list[float]:
+    """The inner edges, from the names of the intervals: ``year < 1990``, ``1990 ≤ year < 2000``, ``year ≥ 2000``."""
+    upper = re.compile(rf"(?:\S+ ≤ )?{re.escape(name)} < (\S+)")
+    return [float(match[1]) for label in labels if (match := upper.fullmatch(label))]

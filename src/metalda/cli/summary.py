@@ -1,0 +1,47 @@
+"""A corpus and a model in a few lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from metalda.cli.tables import print_table
+from metalda.cli.text import short
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.meta import WordFeatures
+    from metalda.models.base import TopicModel
+
+
+def corpus_line(name: str, corpus: Corpus) -> str:
+    """How large a corpus is."""
+    line = f"{name}: {count(len(corpus), 'document')}, {count(corpus.n_tokens, 'word')}, "
+    line += f"{len(corpus.vocabulary):,} of them different"
+    return line + (f", {count(len(corpus.label_names), 'label')}" if corpus.labels is not None else "")
+
+
+def coverage_line(features: WordFeatures, vocabulary: Sequence[str]) -> str:
+    """For how many words there are features."""
+    n_features = count(len(features.features.names), "word feature")
+    return f"{n_features}; {features.coverage(vocabulary):.1%} of the vocabulary has some"
+
+
+def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
+    """The most probable words of a topic."""
+    return list(model.topic_words(topic, top_n)["word"])
+
+
+def print_topics(model: TopicModel, top_n: int) -> None:
+    """All topics, the largest first."""
+    table = model.topics(top_n=1).sort_values("share", ascending=False, kind="stable")
+    rows = [
+        (str(topic), f"{share:.1%}", ", ".join(short(word) for word in top_words(model, topic, top_n)))
+        for topic, share in zip(table["topic"], table["share"], strict=True)
+    ]
+    print_table(("topic", "share", "words"), rows)
+
+
+def count(n: int, noun: str) -> str:
+    """``1 document``, ``2 documents``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

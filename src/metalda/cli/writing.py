@@ -1,0 +1,79 @@
+"""Topic proportions into a file, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from metalda.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SUFFIXES = (".csv", ".jsonl", ".npy")
+
+
+def check_output(path: Path) -> None:
+    """Raise an InputError where `write_proportions` could not write: better now than after the work."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}, or be - for CSV on the screen")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file; choose another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+
+
+def write_proportions(path: Path, ids: Sequence[str], proportions: np.ndarray) -> None:
+    """A row per document; CSV and JSON Lines have its id, ``.npy`` holds the numbers alone."""
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        import numpy as np
+
+        with _replacing(path, "xb") as file:
+            np.save(file, proportions, allow_pickle=False)
+        return
+    with _replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        if suffix == ".csv":
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header(proportions))
+            writer.writerows(rows(ids, proportions))
+        else:
+            for name, row in zip(ids, proportions.tolist(), strict=True):
+                json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row]}, file)
+                file.write("\n")
+
+
+def header(proportions: np.ndarray) -> list[str]:
+    """The names of the columns."""
+    return ["id", *(f"topic{k}" for k in range(proportions.shape[1]))]
+
+
+def rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[str]]:
+    """The cells of each document."""
+    for name, row in zip(ids, proportions, strict=True):
+        yield [name, *(f"{p:.6g}" for p in row)]
+
+
+@contextmanager
+def _replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
+    """A new file that takes the place of the old one once it is complete and on the disk."""
+    target = path.resolve()
+    staged = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+    try:
+        with open(staged, mode, **how) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staged, target)
+    except BaseException as error:
+        with suppress(OSError):
+            staged.unlink()
+        if isinstance(error, OSError):
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise

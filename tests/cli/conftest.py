@@ -1,0 +1,58 @@
+"""A small corpus, a model of it, and a way to run commands."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.helpers import Run, Write, news
+from metalda.cli.app import app
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """Runs ``metalda`` with these arguments in this process."""
+
+    def invoke(*arguments: object) -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="metalda")
+
+    return invoke
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file: a text, bytes, or records as JSON Lines."""
+
+    def make(name: str, content: str | bytes | Iterable[Mapping[str, Any]]) -> Path:
+        path = tmp_path / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        elif isinstance(content, str):
+            path.write_text(content, encoding="utf-8")
+        else:
+            path.write_text("".join(json.dumps(record) + "\n" for record in content), encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.fixture
+def data(write: Write) -> Path:
+    """The corpus as a file."""
+    return write("news.jsonl", news())
+
+
+@pytest.fixture(scope="session")
+def model(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the corpus; tests must not change it."""
+    folder = tmp_path_factory.mktemp("cli")
+    data, features = folder / "news.jsonl", folder / "features.txt"
+    data.write_text("".join(json.dumps(record) + "\n" for record in news()), encoding="utf-8")
+    features.write_text("cat\t0\ndog\t0\nkitten\t0\nrain\t1\nsun\t1\nthe\t1\n", encoding="utf-8")
+    options = ("--text", "body", "--labels", "section", "--word-features", features, "-k", 2, "--iterations", 20)
+    result = run("fit", data, "-o", folder / "model", *options, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    return folder / "model"

@@ -1,0 +1,132 @@
+"""``metalda transform`` and ``metalda evaluate``: new documents are read as those of training were."""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metalda
+from cli.helpers import Run, Write, error_line
+
+NEW = [
+    {"id": "a", "body": "the cat and the kitten", "section": "pets"},
+    {"id": "b", "body": "Rain, rain and the wind", "section": "sky"},
+]
+
+
+@pytest.fixture
+def new(write: Write) -> Path:
+    return write("new.jsonl", NEW)
+
+
+def expected(model: Path, new: Path) -> np.ndarray:
+    corpus = metalda.Corpus.read(new, text="body", labels="section", stop_words="english")
+    return metalda.load(model).transform(corpus)
+
+
+def test_transform_writes_what_the_library_gives(run: Run, model: Path, new: Path, tmp_path: Path) -> None:
+    theta = expected(model, new)
+    for suffix in ("csv", "jsonl", "npy"):
+        result = run("transform", model, new, "-o", tmp_path / f"out.{suffix}")
+        assert (result.exit_code, result.output) == (0, "")
+    table = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert [row[0] for row in table] == ["id", "a", "b"]
+    assert np.array([row[1:] for row in table[1:]], float) == pytest.approx(theta, rel=1e-5)
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["a", "b"]
+    assert np.array([line["topics"] for line in lines]) == pytest.approx(theta, rel=1e-5)
+    assert (np.load(tmp_path / "out.npy") == theta).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "out.csv", "out.jsonl", "out.npy"]
+
+
+def test_transform_prints_csv_for_a_dash(run: Run, model: Path, new: Path) -> None:
+    rows = list(csv.reader(io.StringIO(run("transform", model, new, "-o", "-").stdout)))
+    assert rows[0] == ["id", "topic0", "topic1"]
+    assert np.array([row[1:] for row in rows[1:]], float) == pytest.approx(expected(model, new), rel=1e-5)
+
+
+def test_stop_words_are_dropped_again_even_if_they_have_features(run: Run, model: Path, new: Path) -> None:
+    as_trained = run("transform", model, new, "-o", "-").stdout
+    with_them = run("transform", model, new, "-o", "-", "--stop-words", "none").stdout
+    assert as_trained != with_them  # "the" has a feature, and was a stop word at training
+
+
+def test_documents_without_ids_are_numbered(run: Run, model: Path, write: Write) -> None:
+    new = write("new.txt", "cat dog\nrain\n")  # another format: the columns of training mean nothing here
+    rows = list(csv.reader(io.StringIO(run("transform", model, new, "-o", "-").stdout)))
+    assert [row[0] for row in rows[1:]] == ["0", "1"]
+
+
+def test_options_override_those_of_training(run: Run, model: Path, write: Write, new: Path) -> None:
+    moved = write("moved.csv", 'key,words,topic\na,the cat and the kitten,pets\nb,"Rain, rain and the wind",sky\n')
+    options = ("--text", "words", "--labels", "topic", "--id", "key")
+    assert run("transform", model, moved, "-o", "-", *options).stdout == run("transform", model, new, "-o", "-").stdout
+
+
+def test_labels_may_be_left_unread(run: Run, model: Path, write: Write) -> None:
+    bare = write("bare.jsonl", [{"body": record["body"]} for record in NEW])
+    assert "no field 'section'" in error_line(run("transform", model, bare, "-o", "-"))
+    assert run("transform", model, bare, "-o", "-", "--no-labels").exit_code == 0
+
+
+def test_unknown_labels_are_one_warning_line(run: Run, model: Path, write: Write) -> None:
+    new = write("new.jsonl", [{"body": "cat", "section": "films"}])
+    result = run("transform", model, new, "-o", "-")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("metalda: warning: ")
+    assert "'films'" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_evaluate_prints_what_the_library_gives(run: Run, model: Path, new: Path) -> None:
+    corpus = metalda.Corpus.read(new, text="body", labels="section", stop_words="english")
+    fitted = metalda.load(model)
+    for unseen in ("ignore", "features"):
+        for draws in ("mean", "last", "each"):
+            output = run("evaluate", model, new, "--unseen", unseen, "--draws", draws, "--format", "json").stdout
+            result = json.loads(output)
+            assert result["perplexity"] == pytest.approx(fitted.perplexity(corpus, unseen=unseen, draws=draws))
+            assert result["log_probability_per_word"] == pytest.approx(-math.log(result["perplexity"]))
+    assert result["documents"] == 2
+    assert result["unseen_share"] == pytest.approx(1 / 5)  # kitten, of cat kitten rain rain wind
+    table = run("evaluate", model, new).stdout
+    assert "perplexity" in table
+    assert "20.0%, left out" in table
+
+
+def test_a_model_from_python_can_be_used_on_the_command_line(run: Run, write: Write, tmp_path: Path) -> None:
+    texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    metalda.LDA(2, n_iter=5, random_state=0, verbose=False).fit(texts).save(tmp_path / "m")
+    new = write("new.txt", "cat dog\n")
+    assert run("transform", tmp_path / "m", new, "-o", "-").exit_code == 0
+    assert run("evaluate", tmp_path / "m", new).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("out.txt", "must end in .csv, .jsonl, .npy"), ("none/out.csv", "no folder"), ("folder.csv", "is not a file")],
+)
+def test_an_output_that_cannot_be_is_refused_before_the_work(
+    run: Run, model: Path, new: Path, tmp_path: Path, name: str, message: str
+) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    assert message in error_line(run("transform", model, new, "-o", tmp_path / name))
+
+
+def test_a_failed_transform_leaves_the_old_output(
+    run: Run, model: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    output = tmp_path / "out.csv"
+    output.write_text("old")
+    monkeypatch.setattr("metalda.cli.writing.os.fsync", no_space)
+    line = error_line(run("transform", model, new, "-o", output))
+    assert line == f"metalda: {output}: cannot be written: No space left on device"
+    assert output.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "out.csv"]

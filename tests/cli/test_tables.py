@@ -1,0 +1,95 @@
+"""Tables fit the terminal, and text from files cannot command it."""
+
+import csv
+import io
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.helpers import Run, Write
+from metalda.cli import tables, text
+
+HOSTILE = "\x1b[31mred\x1b[0m\x07\u009b2J\u202egnp.exe"
+
+
+def obeyed(shown: str) -> list[str]:
+    """Characters that a terminal would act on."""
+    return [c for c in shown if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+
+
+@given(st.text())
+def test_clean_text_has_no_control_characters_and_says_what_was_there(raw: str) -> None:
+    shown = text.clean(raw)
+    assert all(c.isprintable() or c in "\u200c\u200d" for c in shown)
+    if raw.isprintable():
+        assert shown == raw
+
+
+def test_escapes_are_readable() -> None:
+    assert text.clean("a\x1b[0m\n") == r"a\x1b[0m\n"
+    assert text.one_line("a\nb\x07") == r"a b\x07"
+
+
+def test_width_counts_columns_of_the_terminal() -> None:
+    assert text.width("cat") == 3
+    assert text.width("主题") == 4
+    assert text.width("e\u0301") == 1
+
+
+cells = st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=30)
+
+
+@given(st.lists(st.tuples(cells, cells, st.text(max_size=200)), max_size=5), st.integers(20, 120))
+def test_columns_are_aligned_and_the_last_one_wraps(rows: list[tuple[str, str, str]], columns: int) -> None:
+    rows = [tuple(text.clean(cell) for cell in row) for row in rows]
+    header = ("name", "n", "words")
+    lines = tables.table_lines(header, rows, {"name"}, columns)
+    fixed = [max(text.width(row[j]) for row in (header, *rows)) for j in (0, 1)]
+    room = max(columns - sum(fixed) - 4, 20)
+    assert all(text.width(line) <= sum(fixed) + 4 + room for line in lines)
+    joined = "".join("".join(lines).split())
+    for row in rows:
+        assert all("".join(cell.split()) in joined for cell in row[:1])
+
+
+def test_wrapping_loses_nothing() -> None:
+    words = " ".join(f"word{i}," for i in range(40))
+    lines = tables.table_lines(("topic", "words"), [("0", words)], set(), 50)
+    assert " ".join(line[7:] for line in lines[1:]) == words
+    assert max(map(len, lines)) <= 50
+
+
+def test_json_has_no_nan_and_nothing_for_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {"a": [float("nan"), float("inf"), 1.5], "ü": HOSTILE + "\ud800"}
+    tables.print_json(value)
+    shown = capsys.readouterr().out
+    assert not obeyed(shown)
+    assert "ü" in shown
+    assert json.loads(shown) == {"a": [None, None, 1.5], "ü": HOSTILE + "\ud800"}
+
+
+def test_hostile_words_and_labels_reach_no_terminal(run: Run, write: Write, tmp_path: Path) -> None:
+    records = [{"id": HOSTILE, "text": [HOSTILE, "cat"], "tag": HOSTILE}, {"id": "b", "text": ["sun"], "tag": "b"}]
+    data = write("a.jsonl", records)
+    model = tmp_path / "model"
+    results = [run("fit", data, "-o", model, "--labels", "tag", "-k", 2, "--iterations", 4)]
+    for format in ("table", "json", "csv"):
+        results += [run(command, model, "--format", format) for command in ("topics", "effects")]
+        results.append(run("topics", model, "--topic", 0, "--format", format))
+    results.append(run("transform", model, data, "-o", "-"))
+    results.append(run("effects", model, "--label", "\x1b[31m"))
+    results.append(run("transform", model, write("b.jsonl", [{"text": "cat", "tag": "\x1b[2J"}]), "-o", "-"))
+    results.append(run("topics", tmp_path / "\x1b[31m"))
+    for result in results:
+        assert result.exit_code in (0, 2)
+        assert not obeyed(result.stdout)
+        assert not obeyed(result.stderr)
+    words = json.loads(run("topics", model, "--format", "json").stdout)
+    assert any(HOSTILE in topic["words"] for topic in words)  # JSON loses nothing
+    run("transform", model, data, "-o", tmp_path / "out.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
+    assert rows[1][0] == HOSTILE  # nor does a file

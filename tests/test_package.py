@@ -1,0 +1,71 @@
+"""The package as such: its names, its version, and how quickly it starts."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import metalda
+
+HEAVY = ("numba", "pandas", "sklearn", "scipy", "pyarrow")
+
+
+def python(code: str) -> str:
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return result.stdout
+
+
+def seconds(code: str) -> float:
+    """Of the best of several runs in fresh processes: what the machine does besides is not our business."""
+    end = "import sys; sys.stderr.write(str(time.perf_counter() - start))"
+    timed = f"import time; start = time.perf_counter()\n{code}\n{end}"
+    runs = (subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True) for _ in range(5))
+    return min(float(run.stderr) for run in runs)
+
+
+def loaded(code: str) -> set[str]:
+    """The heavy packages that the code loads."""
+    return set(python(f"{code}\nimport sys; print('LOADED', *sys.modules)").rpartition("LOADED")[2].split()) & {*HEAVY}
+
+
+HELP = """
+import sys
+sys.argv = ["metalda", "--help"]
+from metalda.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+"""
+
+
+def test_import_is_quick_and_loads_nothing_heavy() -> None:
+    assert loaded("import metalda") == set()
+    assert seconds("import metalda") < 0.3
+
+
+def test_help_is_quick_and_loads_nothing_heavy() -> None:
+    assert loaded(HELP) == set()
+    assert seconds(HELP) < 0.7
+
+
+def test_corpora_are_read_without_numba() -> None:
+    assert "numba" not in loaded("import metalda.corpus")
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert metalda.__version__ == version("metalda")
+
+
+def test_public_names_can_be_imported() -> None:
+    assert (
+        {"Corpus", "Embeddings", "LDA", "MetaLDA", "WordFeatures", "load"} <= set(metalda.__all__) == set(dir(metalda))
+    )
+    for name in metalda.__all__:
+        assert getattr(metalda, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = metalda.nonsense
