@@ -10,8 +10,7 @@ import numpy as np
 from scipy import stats
 
 from metalda.priors import Gamma
-from metalda.samplers import Assignments, count_assignments
-from metalda.training.gibbs import ChainState, Generators, Problem, sweep
+from metalda.training.gibbs import ChainState, Generators, Problem, resume_chain, sweep
 
 
 def _log_gamma(shape, rng):
@@ -59,19 +58,14 @@ def forward(problem: Problem, rng) -> tuple[Problem, ChainState]:
         ]
     ).astype(np.uint16)
     words = _draw_words(problem, topics, log_delta, rng)
-    state = ChainState(
-        count_assignments(words, topics, problem.n_words, problem.n_topics),
-        log_lambda,
-        log_delta,
-        problem.doc_prior.concentration(log_lambda),
-        problem.word_prior.concentration(log_delta),
-    )
-    return replace(problem, words=words), state
+    problem = replace(problem, words=words)
+    return problem, resume_chain(problem, topics, log_lambda, log_delta)
 
 
 def statistics(problem: Problem, state: ChainState) -> np.ndarray:
     """Bounded functions of the state, so that their means exist and settle whatever the prior's tails."""
-    topics, counts, totals = state.assignments
+    topics, totals = state.topics, state.counts.topic_totals
+    counts = state.counts.to_matrix().toarray()
     weights = [np.concatenate([w.ravel() for w in (state.log_doc_weights, state.log_word_weights)])]
     squashed = [1 / (1 + np.exp(-np.clip(w, -500, 500))) for w in weights]  # lambda / (1 + lambda)
     deep = [w < -5 for w in weights]
@@ -87,15 +81,8 @@ def statistics(problem: Problem, state: ChainState) -> np.ndarray:
 def _relabel(problem, state, rng) -> ChainState:
     """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
     order = rng.permutation(problem.n_topics)
-    topics = np.argsort(order)[state.assignments.topics].astype(np.uint16)
-    log_doc_weights, log_word_weights = state.log_doc_weights[:, order], state.log_word_weights[:, order]
-    return ChainState(
-        count_assignments(problem.words, topics, problem.n_words, problem.n_topics),
-        log_doc_weights,
-        log_word_weights,
-        problem.doc_prior.concentration(log_doc_weights),
-        problem.word_prior.concentration(log_word_weights),
-    )
+    topics = np.argsort(order)[state.topics].astype(np.uint16)
+    return resume_chain(problem, topics, state.log_doc_weights[:, order], state.log_word_weights[:, order])
 
 
 def joint_test(
@@ -105,14 +92,12 @@ def joint_test(
     rng = np.random.default_rng(seed)
     expected = np.array([statistics(*forward(problem, rng)) for _ in range(n_forward)])
     current, state = forward(problem, rng)
-    rngs = Generators.spawn(seed, problem.n_shards)
+    rngs = Generators.spawn(seed, problem)
     found = []
     for _ in range(n_sweeps):
         state, _ = step(current, state, rngs)
-        topics = state.assignments.topics
-        current = replace(current, words=_draw_words(current, topics, state.log_word_weights, rng))
-        recounted: Assignments = count_assignments(current.words, topics, problem.n_words, problem.n_topics)
-        state = state._replace(assignments=recounted)
+        current = replace(current, words=_draw_words(current, state.topics, state.log_word_weights, rng))
+        state = resume_chain(current, state.topics, state.log_doc_weights, state.log_word_weights)
         if relabel:
             state = _relabel(current, state, rng)
         found.append(statistics(current, state))

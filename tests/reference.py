@@ -16,7 +16,17 @@ def choose_topic(weights, x):
     return max((k for k, weight in enumerate(weights) if weight > 0), default=0)
 
 
-def sweep_tokens(documents, topics, alpha, beta, rng):
+def splitmix(seed):
+    """The uniforms that a seed stands for (Steele, Lea and Flood 2014)."""
+    state = int(seed)
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        x = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+        yield ((x ^ (x >> 31)) >> 11) / 2**53
+
+
+def sweep_tokens(documents, topics, alpha, beta, uniforms):
     """Step 1 by the formula: alpha[d][k], beta[k][v]; counts from scratch for every token. Changes `topics`."""
     n_topics, n_words = beta.shape
     for d, document in enumerate(documents):
@@ -31,7 +41,7 @@ def sweep_tokens(documents, topics, alpha, beta, rng):
                         m[topics[e][j]] += e == d
             v = document[i]
             weights = (alpha[d] + m) * (beta[:, v] + n[:, v]) / (beta.sum(axis=1) + n.sum(axis=1))
-            topics[d][i] = choose_topic(weights, rng.random() * weights.sum())
+            topics[d][i] = choose_topic(weights, next(uniforms) * weights.sum())
 
 
 def draw_log_gamma(shape, rng):

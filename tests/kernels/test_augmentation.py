@@ -8,9 +8,17 @@ from scipy import sparse, stats
 
 import reference
 from metalda.corpus import NamedMatrix
-from metalda.kernels import augmentation
+from metalda.kernels import draws
 from metalda.meta.design import Design
+from metalda.meta.shards import Shard
 from metalda.priors import Augmentation, Gamma
+from metalda.samplers import counts_for
+
+
+def _update(prior, log_weights, given_parts, rng):
+    drawn = log_weights.copy()
+    prior.update(drawn, given_parts, 0, log_weights.shape[1], rng)
+    return drawn
 
 
 @pytest.mark.parametrize(
@@ -19,9 +27,7 @@ from metalda.priors import Augmentation, Gamma
 def test_tables_have_the_distribution_of_the_chinese_restaurant(concentration, customers):
     rng = np.random.default_rng(0)
     n = 20_000
-    drawn = np.bincount(
-        [augmentation.draw_tables(concentration, customers, rng) for _ in range(n)], minlength=customers + 1
-    )
+    drawn = np.bincount([draws.draw_tables(concentration, customers, rng) for _ in range(n)], minlength=customers + 1)
     expected = n * reference.table_probabilities(concentration, customers)
     common = expected > 5
     assert drawn[expected < 1e-6 * n].sum() <= 1
@@ -32,26 +38,26 @@ def test_tables_have_the_distribution_of_the_chinese_restaurant(concentration, c
 
 @pytest.mark.parametrize("customers", [0, 1])
 def test_the_first_customer_always_opens_a_table(customers):
-    assert augmentation.draw_tables(1e-30, customers, np.random.default_rng(0)) == customers
+    assert draws.draw_tables(1e-30, customers, np.random.default_rng(0)) == customers
 
 
 @pytest.mark.parametrize("concentration", [1e-300, 1e-12, 1e12, 1e300])
 @pytest.mark.parametrize("customers", [5, 1000])
 def test_tables_stay_between_one_and_the_number_of_customers(concentration, customers):
-    tables = augmentation.draw_tables(concentration, customers, np.random.default_rng(0))
+    tables = draws.draw_tables(concentration, customers, np.random.default_rng(0))
     assert tables == (1 if concentration < 1 else customers)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.05, 3.0), (0.8, 1.0), (4.0, 20.0)])
 def test_q_is_beta_distributed(a, b):
     rng = np.random.default_rng(0)
-    drawn = [augmentation.draw_minus_log_beta(a, b, rng) for _ in range(5000)]
+    drawn = [draws.draw_minus_log_beta(a, b, rng) for _ in range(5000)]
     assert stats.kstest(np.exp(-np.array(drawn)), stats.beta(a, b).cdf).pvalue > 1e-3
 
 
 def test_minus_log_q_is_finite_where_q_itself_would_underflow():
     rng = np.random.default_rng(0)
-    drawn = np.array([augmentation.draw_minus_log_beta(1e-300, 50.0, rng) for _ in range(1000)])
+    drawn = np.array([draws.draw_minus_log_beta(1e-300, 50.0, rng) for _ in range(1000)])
     assert np.isfinite(drawn).all()
     assert (np.exp(-drawn) == 0).any()
 
@@ -72,7 +78,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
     given_parts = Augmentation(
         rng.integers(0, 30, (4, n_topics)), rng.gamma(1, 3, len(matrix)), rng.gamma(1, 1, n_topics)
     )
-    drawn = prior.update(log_weights, given_parts, np.random.default_rng(5))
+    drawn = _update(prior, log_weights, given_parts, np.random.default_rng(5))
     parts = [slice(0, n_topics)] if n_topics <= 128 else [slice(0, 80), slice(80, n_topics)]  # blocks of topics
     twin_rng = np.random.default_rng(5)
     expected = np.concatenate(
@@ -97,8 +103,8 @@ def test_a_vanishing_weight_comes_back():
     """A product that had reached 0 would hold its weight there for ever; 1e-200 is drawn anew from its conditional."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 1.0)
     log_weights = np.array([[-460.0], [-460.0]])
-    drawn = prior.update(
-        log_weights, Augmentation(np.full((2, 1), 5), np.ones(1), np.ones(1)), np.random.default_rng(0)
+    drawn = _update(
+        prior, log_weights, Augmentation(np.full((2, 1), 5), np.ones(1), np.ones(1)), np.random.default_rng(0)
     )
     assert (drawn > -20).all()
 
@@ -108,7 +114,7 @@ def test_documents_whose_alpha_vanishes_still_inform_their_labels():
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 2.5)
     log_weights = np.array([[np.log(1e-40)], [np.log(10.0)]])
     given_parts = Augmentation(np.full((2, 1), 3), np.array([1e39]), np.ones(1))
-    many = np.array([prior.update(log_weights, given_parts, np.random.default_rng(s))[:, 0] for s in range(4000)])
+    many = np.array([_update(prior, log_weights, given_parts, np.random.default_rng(s))[:, 0] for s in range(4000)])
     # label a is drawn first: rate = 2.5 + 1e39 * 10; then the default: rate = 2.5 + 1e39 * exp(log a)
     assert stats.kstest(np.exp(many[:, 0]) * 1e40, stats.gamma(5.5).cdf).pvalue > 1e-3
     scaled = np.exp(many[:, 1]) * (2.5 + 1e39 * np.exp(many[:, 0]))
@@ -145,23 +151,33 @@ def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
     """Freezing them, as the Java original does, would keep the posterior too, but never move."""
     prior = Gamma(Design.build(None, 4), 0.01, 2.5)
     nothing = Augmentation(np.zeros((1, 3000), np.int64), np.full(1, 4.0), np.zeros(3000))
-    drawn = np.exp(prior.update(np.full((1, 3000), -9.0), nothing, np.random.default_rng(0))[0])
+    drawn = np.exp(_update(prior, np.full((1, 3000), -9.0), nothing, np.random.default_rng(0))[0])
     assert stats.kstest(drawn, stats.gamma(2.5, scale=1 / 2.5).cdf).pvalue > 1e-3
 
 
 def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
-    design = Design.build(None, 2)
-    prior = Gamma(design, 0.1, 1.0)
+    prior = Gamma(Design.build(None, 2), 0.1, 1.0)
     alpha = prior.concentration(prior.start_weights(3))
-    offsets, topics = np.array([0, 0, 2]), np.array([1, 1], np.uint16)
-    documents = prior.augment_documents(offsets, design.row_of, topics, alpha, np.random.default_rng(0))
-    assert documents.label_tables[0].tolist()[0::2] == [0, 0]
-    assert documents.label_tables[0, 1] >= 1
-    empty = prior.augment_documents(offsets[:2], design.row_of[:1], topics, alpha, np.random.default_rng(0))
+    words, offsets, topics = np.array([0, 0]), np.array([0, 0, 2]), np.array([1, 1], np.uint16)
+    rows = prior.design.row_of
+    both = prior.augment_documents(Shard.cut(words, offsets, rows, 0, 2), topics, alpha, np.random.default_rng(0))
+    assert both.label_tables[0].tolist()[0::2] == [0, 0]
+    assert both.label_tables[0, 1] >= 1
+    assert both.row_scales[0] > 0
+    empty = prior.augment_documents(Shard.cut(words, offsets, rows, 0, 1), topics, alpha, np.random.default_rng(0))
     assert empty.row_scales.sum() == 0
     assert empty.label_tables.sum() == 0
-    counts, totals = np.array([[2, 0, 0], [0, 0, 0]], np.int32), np.array([2, 0, 0], np.int64)
-    words = prior.augment_words(counts, totals, alpha, np.random.default_rng(0))
-    assert words.topic_scales[0] > 0
-    assert words.topic_scales[1:].tolist() == [0, 0]
-    assert words.label_tables[0].tolist()[1:] == [0, 0]
+
+
+@pytest.mark.parametrize("features", [None, np.array([[1.0], [0.0]])], ids=["sparse", "dense"])
+def test_an_empty_topic_has_no_tables_and_no_q(features):
+    matrix = None if features is None else NamedMatrix(sparse.csr_array(features), ("a",))
+    prior = Gamma(Design.build(matrix, 2), 0.1, 1.0)
+    counts = counts_for(np.array([0, 0, 1], np.int32), np.array([0, 0, 0], np.uint16), 3, prior.design)
+    drawn = counts.draw_tables(
+        prior.design, prior.concentration(prior.start_weights(3)), 0, 3, np.random.default_rng(0)
+    )
+    assert drawn.minus_log_q[0] > 0
+    assert drawn.minus_log_q[1:].tolist() == [0, 0]
+    assert (drawn.label_tables[:, 0] >= 1).all()
+    assert drawn.label_tables[:, 1:].sum() == 0

@@ -1,14 +1,19 @@
-"""The token kernel against its twin, and the choice of a topic at its edges."""
+"""The token kernels against their twin, and the choice of a topic at its edges."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import reference
-from metalda.kernels.tokens import choose_topic
-from metalda.meta.design import Concentration
-from metalda.samplers import Assignments, count_assignments, sweep_tokens
+from metalda.corpus import NamedMatrix
+from metalda.kernels.choice import choose_topic
+from metalda.meta.design import Concentration, Design
+from metalda.meta.shards import Shard
+from metalda.samplers import DenseCounts, SparseCounts
 
 SMALLEST_STEP = 2.0**-24  # between float32 uniforms
 
@@ -20,7 +25,7 @@ def test_a_topic_of_weight_zero_is_never_chosen(uniform, n_topics, positive):
     weights = np.zeros(n_topics, np.float32)
     where = {"first": [0], "last": [-1], "middle": [n_topics // 2], "some": [n_topics // 3, n_topics // 2]}[positive]
     weights[where] = [0.1, 0.7][: len(where)]
-    chosen = choose_topic(weights, np.float32(uniform * weights.sum()))
+    chosen = choose_topic(weights, len(weights), np.float32(uniform * weights.sum()))
     assert weights[chosen] > 0
 
 
@@ -32,7 +37,7 @@ def test_a_topic_of_weight_zero_is_never_chosen(uniform, n_topics, positive):
 def test_choice_equals_the_first_topic_past_x(weights, uniform):
     weights = np.array(weights, np.float32)  # sums of these are exact
     x = np.float32(np.floor(uniform * weights.sum() * 8) / 8)
-    assert choose_topic(weights, x) == reference.choose_topic(weights, x)
+    assert choose_topic(weights, len(weights), x) == reference.choose_topic(weights, x)
 
 
 def _flatten(documents):
@@ -45,53 +50,116 @@ def _concentration(values):
     return Concentration(values, values.sum(axis=1, dtype=np.float64), values.sum(axis=0, dtype=np.float64))
 
 
-@given(data=st.data(), n_topics=st.integers(1, 40), n_words=st.integers(1, 5), seed=st.integers(0, 2**32 - 1))
+def _one_row_a_word(n_words):
+    return Design.build(NamedMatrix(sparse.csr_array(np.eye(n_words)), tuple(map(str, range(n_words)))), n_words)
+
+
+DOCUMENTS = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
+
+
+@given(documents=DOCUMENTS, n_topics=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
 @settings(derandomize=True, max_examples=60, deadline=None)
-def test_a_sweep_equals_the_formula_token_by_token(data, n_topics, n_words, seed):
-    documents = data.draw(st.lists(st.lists(st.integers(0, n_words - 1), max_size=6), min_size=1, max_size=4))
+def test_a_dense_sweep_equals_the_formula_token_by_token(documents, n_topics, seed):
     rng = np.random.default_rng(seed)
     words, offsets = _flatten(documents)
     alpha = rng.gamma(1.0, 1.0, (len(documents), n_topics))
-    beta = rng.gamma(1.0, 1.0, (n_topics, n_words))
-    topics = rng.integers(0, n_topics, len(words)).astype(np.uint16)
-    state = count_assignments(words, topics.copy(), n_words, n_topics)
-    nested = [list(topics[offsets[d] : offsets[d + 1]]) for d in range(len(documents))]
-    doc_rows, word_rows = np.arange(len(documents), dtype=np.int32), np.arange(n_words, dtype=np.int32)
+    beta = rng.gamma(1.0, 1.0, (n_topics, 5))
+    before = rng.integers(0, n_topics, len(words)).astype(np.uint16)
+    topics = before.copy()
+    counts = DenseCounts.count(words, topics, n_topics, _one_row_a_word(5))
+    shard = Shard.cut(words, offsets, np.arange(len(documents)), 0, len(documents))
+    nested = [list(topics[a:b]) for a, b in pairwise(offsets)]
 
-    moved = sweep_tokens(
-        words,
-        offsets,
-        doc_rows,
-        _concentration(alpha),
-        word_rows,
-        _concentration(beta.T),
-        state,
-        np.random.default_rng(1),
+    moved, log_likelihood = counts.sweep(shard, topics, _concentration(alpha), _concentration(beta.T), np.uint64(seed))
+    reference.sweep_tokens(documents, nested, alpha, beta, reference.splitmix(seed))
+
+    assert topics.tolist() == [k for document in nested for k in document]
+    assert moved == (topics != before).sum()
+    _assert_counts_follow(counts, words, topics, n_topics, _one_row_a_word(5))
+    expected = sum(
+        reference.dirichlet_multinomial(alpha[d], np.bincount(np.array(z, int), minlength=n_topics))
+        for d, z in enumerate(nested)
     )
-    reference.sweep_tokens(documents, nested, alpha, beta, np.random.default_rng(1))
-
-    assert state.topics.tolist() == [k for document in nested for k in document]
-    assert moved == (state.topics != topics).sum()
-    _assert_counts_follow_from_topics(words, state, n_words, n_topics)
+    assert log_likelihood == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
-def _assert_counts_follow_from_topics(words, state: Assignments, n_words, n_topics):
-    again = count_assignments(words, state.topics, n_words, n_topics)
-    np.testing.assert_array_equal(state.word_topic_counts, again.word_topic_counts)
-    np.testing.assert_array_equal(state.topic_totals, again.topic_totals)
+def _assert_counts_follow(counts, words, topics, n_topics, design):
+    again = type(counts).count(words, topics, n_topics, design)
+    np.testing.assert_array_equal(counts.to_matrix().toarray(), again.to_matrix().toarray())
+    np.testing.assert_array_equal(counts.topic_totals, again.topic_totals)
+
+
+@given(documents=DOCUMENTS, n_topics=st.integers(1, 70), n_rows=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
+@settings(derandomize=True, max_examples=100, deadline=None)
+def test_sparse_counts_follow_from_the_topics_and_lists_stay_sorted(documents, n_topics, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    words, offsets = _flatten(documents)
+    design = Design.build(None, 5)
+    topics = rng.integers(0, n_topics, len(words)).astype(np.uint16)
+    counts = SparseCounts.count(words, topics, n_topics, design)
+    shard = Shard.cut(words, offsets, rng.integers(0, n_rows, len(documents)), 0, len(documents))
+    alpha = _concentration(rng.gamma(0.3, 1.0, (n_rows, n_topics)) + 1e-6)
+    beta = _concentration(rng.gamma(0.3, 1.0, (1, n_topics)) + 1e-6)
+    for _ in range(5):
+        before = topics.copy()
+        moved, log_likelihood = counts.sweep(shard, topics, alpha, beta, rng.integers(2**64, dtype=np.uint64))
+        assert moved == (topics != before).sum()
+        _assert_counts_follow(counts, words, topics, n_topics, design)
+        expected = sum(
+            reference.dirichlet_multinomial(
+                alpha.values[shard.doc_rows[d]].astype(float), np.bincount(topics[a:b], minlength=n_topics)
+            )
+            for d, (a, b) in enumerate(pairwise(offsets))
+        )
+        assert log_likelihood == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
+def test_shifting_counts_there_and_back_changes_nothing(kind):
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 5, 200).astype(np.int32)
+    before, after = rng.integers(0, 9, (2, 200)).astype(np.uint16)
+    design = Design.build(None, 5) if kind is SparseCounts else _one_row_a_word(5)
+    counts = kind.count(words, before, 9, design)
+    counts.shift(words, before, after)
+    _assert_counts_follow(counts, words, after, 9, design)
+    counts.shift(words, after, before)
+    _assert_counts_follow(counts, words, before, 9, design)
+
+
+@given(documents=st.lists(st.lists(st.integers(0, 3), max_size=60), min_size=1, max_size=4), seed=st.integers(0, 999))
+@settings(derandomize=True, max_examples=60, deadline=None)
+@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
+def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(kind, documents, seed):
+    rng = np.random.default_rng(seed)
+    words, _ = _flatten(documents)
+    topics = rng.integers(0, 3, len(words)).astype(np.uint16)
+    design = Design.build(None, 4) if kind is SparseCounts else _one_row_a_word(4)
+    rows = np.exp(rng.normal(0, 3, (design.n_rows, 3))).astype(np.float32)
+    by_word = rows[design.row_of].astype(float)
+    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0))
+    counts = kind.count(words, topics, 3, design)
+    n = counts.to_matrix().toarray()
+    expected = sum(reference.dirichlet_multinomial(by_word[:, k], n[:, k]) for k in range(3))
+    found = counts.draw_tables(design, beta, 0, 3, rng).log_likelihood
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
+    if kind is SparseCounts:
+        assert counts.log_likelihood(beta) == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [1e-38, 1e-20, 1.0, 1e30])
 @pytest.mark.parametrize("beta", [1e-38, 1e-20, 1.0, 1e30])
-def test_extreme_priors_still_give_every_topic_its_chance(alpha, beta):
+@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
+def test_extreme_priors_still_give_every_topic_its_chance(kind, alpha, beta):
     """One word, one document of one token: all topics are alike, whatever float32 makes of the product."""
     words, offsets = _flatten([[0]])
-    state = count_assignments(words, np.zeros(1, np.uint16), 1, 4)
+    topics = np.zeros(1, np.uint16)
+    counts = kind.count(words, topics, 4, Design.build(None, 1))
+    shard = Shard.cut(words, offsets, np.zeros(1, np.int32), 0, 1)
     rng = np.random.default_rng(0)
-    one = np.zeros(1, np.int32)
     drawn = set()
     for _ in range(200):
         flat = _concentration(np.full((1, 4), alpha)), _concentration(np.full((1, 4), beta))
-        sweep_tokens(words, offsets, one, flat[0], one, flat[1], state, rng)
-        drawn.add(int(state.topics[0]))
+        counts.sweep(shard, topics, *flat, rng.integers(2**64, dtype=np.uint64))
+        drawn.add(int(topics[0]))
     assert drawn == {0, 1, 2, 3}

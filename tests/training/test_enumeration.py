@@ -9,8 +9,9 @@ from scipy import sparse, stats
 import reference
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
+from metalda.meta.shards import Shard
 from metalda.priors import Gamma
-from metalda.samplers import count_assignments, sweep_tokens
+from metalda.samplers import DenseCounts, SparseCounts
 
 DOCUMENTS = [[0, 1, 0], [2, 1], [0]]
 
@@ -30,25 +31,29 @@ def _design(rows):
 
 
 @pytest.mark.parametrize("n_topics", [2, 3])
-def test_assignments_follow_the_exact_posterior(n_topics):
-    """Alpha differs by document, beta by word and topic: labels and features at work."""
+@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
+def test_assignments_follow_the_exact_posterior(kind, n_topics):
+    """Alpha differs by document and topic; beta by word and topic, or (the sparse kernel) by topic only."""
     rng = np.random.default_rng(n_topics)
-    doc_design, word_design = _design([[1, 0], [1, 1], [0, 0]]), _design([[1, 0], [0, 1], [0, 0]])
-    log_lambda, log_delta = rng.normal(0, 1, (3, n_topics)), rng.normal(0, 1, (3, n_topics))
-    alpha = Gamma(doc_design, 0.1, 1.0).concentration(log_lambda)
+    doc_design = _design([[1, 0], [1, 1], [0, 0]])
+    word_design = _design([[1, 0], [0, 1], [0, 0]]) if kind is DenseCounts else Design.build(None, 3)
+    alpha = Gamma(doc_design, 0.1, 1.0).concentration(rng.normal(0, 1, (3, n_topics)))
+    log_delta = rng.normal(0, 1, (len(word_design.names), n_topics))
     beta = Gamma(word_design, 0.1, 1.0).concentration(log_delta)
     expected = _exact(alpha.values[doc_design.row_of].astype(float), beta.values[word_design.row_of].T.astype(float))
 
     words = np.array([v for d in DOCUMENTS for v in d], np.int32)
     offsets = np.concatenate([[0], np.cumsum([len(d) for d in DOCUMENTS])]).astype(np.int64)
-    state = count_assignments(words, np.zeros(len(words), np.uint16), 3, n_topics)
+    shard = Shard.cut(words, offsets, doc_design.row_of, 0, len(DOCUMENTS))
+    topics = np.zeros(len(words), np.uint16)
+    counts = kind.count(words, topics, n_topics, word_design)
     place = n_topics ** np.arange(len(words))[::-1]
     n_kept, thin = 15_000, 8
     visits = np.zeros(n_topics ** len(words))
     for i in range(n_kept * thin):
-        sweep_tokens(words, offsets, doc_design.row_of, alpha, word_design.row_of, beta, state, rng)
+        counts.sweep(shard, topics, alpha, beta, rng.integers(2**64, dtype=np.uint64))
         if i % thin == 0:
-            visits[place @ state.topics.astype(int)] += 1
+            visits[place @ topics.astype(int)] += 1
 
     order = np.argsort(expected)
     groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, 40)[1:-1])  # about equal probability each

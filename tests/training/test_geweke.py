@@ -7,8 +7,9 @@ from scipy import sparse
 from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
+from metalda.meta.shards import shard_bounds
 from metalda.priors import Fixed, Gamma
-from metalda.training.gibbs import Problem, shard_bounds
+from metalda.training.gibbs import Problem
 
 
 def _design(rows):
@@ -49,17 +50,18 @@ def test_lda_keeps_the_joint_distribution():
 class _PaperRate(Gamma):
     """The slip of the paper's equation for mu'': a prior rate of 1 / mu."""
 
-    def update(self, log_weights, augmentation, rng):
+    def update(self, log_weights, augmentation, first, last, rng):
         scale = self.shape**2  # rate = 1/mu + sum: draw with rate mu + mu^2 sum, then multiply by mu^2
         slipped = augmentation._replace(topic_scales=augmentation.topic_scales * scale)
-        return super().update(log_weights, slipped, rng) + np.log(scale)
+        super().update(log_weights, slipped, first, last, rng)
+        log_weights += np.log(scale)
 
 
 class _PaperTables(Gamma):
     """The slip of the paper's equation for t, in effect: even the first customer may open no table."""
 
-    def augment_documents(self, offsets, doc_rows, topics, alpha, rng):
-        augmentation = super().augment_documents(offsets, doc_rows, topics, alpha, rng)
+    def augment_documents(self, shard, topics, alpha, rng):
+        augmentation = super().augment_documents(shard, topics, alpha, rng)
         lost = rng.binomial(augmentation.label_tables, 0.3)
         return augmentation._replace(label_tables=augmentation.label_tables - lost)
 

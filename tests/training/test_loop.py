@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts import CASES, corpus
+from contracts import CASES, FEATURES, corpus
 from metalda import MetaLDA
 from metalda.meta.design import Design
-from metalda.priors import Fixed, Gamma
-from metalda.samplers import count_assignments
-from metalda.training.gibbs import Generators, Problem, shard_bounds, start_chain, sweep
+from metalda.meta.shards import shard_bounds
+from metalda.priors import Gamma
+from metalda.samplers import counts_for
+from metalda.training.gibbs import Generators, Problem, start_chain, sweep
 from metalda.training.loop import kept_sweeps
 from metalda.training.threads import count_jobs
 
@@ -45,21 +46,24 @@ def test_shards_cover_every_document_once(lengths, n_shards):
     assert (np.diff(bounds) >= 0).all()
 
 
-@pytest.mark.parametrize("n_shards", [1, 2, 5])
-def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards):
+@pytest.mark.parametrize(("n_shards", "n_replicas"), [(1, 1), (2, 1), (5, 1), (5, 3)])
+@pytest.mark.parametrize("features", [None, FEATURES], ids=["sparse", "dense"])
+def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_replicas, features):
     documents = corpus()
-    doc_prior = Gamma(Design.build(documents.labels, len(documents)), 0.1, 1.0)
-    word_prior = Fixed(Design.build(None, len(documents.vocabulary)), 0.01)
     n_words = len(documents.vocabulary)
+    doc_prior = Gamma(Design.build(documents.labels, len(documents)), 0.1, 1.0)
+    rows = features.rows(documents.vocabulary) if features else None
+    word_prior = Gamma(Design.build(rows, n_words), 0.01, 1.0)
     bounds = shard_bounds(documents.offsets, n_shards)
     problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, bounds)
-    rngs = Generators.spawn(0, n_shards)
-    state = start_chain(problem, rngs.shards[0])
+    rngs = Generators.spawn(0, problem)
+    state = start_chain(problem, np.random.default_rng(0), n_replicas)
     for _ in range(20):
         state, _ = sweep(problem, state, rngs)
-    again = count_assignments(documents.words, state.assignments.topics, n_words, 4)
-    np.testing.assert_array_equal(again.word_topic_counts, state.assignments.word_topic_counts)
-    np.testing.assert_array_equal(again.topic_totals, state.assignments.topic_totals)
+    again = counts_for(documents.words, state.topics, 4, word_prior.design)
+    for counts in state.replicas:
+        np.testing.assert_array_equal(again.to_matrix().toarray(), counts.to_matrix().toarray())
+        np.testing.assert_array_equal(again.topic_totals, counts.topic_totals)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

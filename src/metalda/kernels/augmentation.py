@@ -18,8 +18,8 @@ import numpy as np
 from numba import float32, uintp
 
 from metalda.kernels.border import kernel
+from metalda.kernels.draws import draw_log_gamma, draw_minus_log_beta, draw_tables
 
-FEW = 24  # up to so many customers each is asked; beyond, tables are reached by jumps
 WIDEST = 128  # topics in a block at the most
 LANES = 16  # a block is padded to a multiple of this many float32
 # The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
@@ -30,52 +30,6 @@ LARGEST_SCALE = 1e6
 # The float32 copy that the token kernels read: no row vanishes as a whole.
 FAINTEST = 1e-20  # a smaller row is scaled up to this: beside counts it is still nothing, and its ratios remain
 FLOOR, CEILING = float32(1e-38), float32(1e30)
-
-
-@kernel
-def draw_log_gamma(shape, rng):
-    """log of a Gamma(shape, 1) draw, finite for any shape > 0: log G(a) = log G(a + 1) + log(U) / a."""
-    if shape >= 1.0:
-        return math.log(rng.standard_gamma(shape))
-    return math.log(rng.standard_gamma(shape + 1.0)) + math.log(1.0 - rng.random()) / shape
-
-
-@kernel
-def draw_minus_log_beta(a, b, rng):
-    """-log q for q ~ Beta(a, b), finite even where q itself would underflow: log(1 + y/x), x ~ G(a), y ~ G(b)."""
-    log_ratio = draw_log_gamma(b, rng) - draw_log_gamma(a, rng)
-    if log_ratio > 0.0:
-        return log_ratio + math.log1p(math.exp(-log_ratio))
-    return math.log1p(math.exp(log_ratio))
-
-
-@kernel
-def draw_tables(concentration, customers, rng):
-    """t = [c > 0] + sum_{i=1}^{c-1} Bern(a / (a + i)); equals reference.draw_tables in distribution.
-
-    Customer i + 1 opens a table with probability p(i) = a / (a + i), which falls with i. For many customers the next
-    candidate is found by a geometric jump at the present p(i) and kept with probability p(j) / p(i): exact, and the
-    cost follows the number of tables.
-    """
-    if customers <= 1:
-        return customers
-    tables = 1
-    if customers <= FEW:
-        for i in range(1, customers):
-            if rng.random() * (concentration + i) < concentration:
-                tables += 1
-        return tables
-    i = 1  # the next customer to be asked
-    while True:
-        jump = math.log(1.0 - rng.random()) / math.log1p(-concentration / (concentration + i))
-        if jump >= customers - i:
-            return tables
-        j = i + int(jump)
-        if rng.random() * (concentration + j) < concentration + i:
-            tables += 1
-        i = j + 1
-        if i >= customers:
-            return tables
 
 
 @kernel
@@ -101,29 +55,6 @@ def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, ro
             if doc_counts[k] > 0:
                 tables = draw_tables(float(alpha[row, k]), doc_counts[k], rng)
                 doc_counts[k] = 0
-                for j in range(row_starts[row], row_starts[row + 1]):
-                    label_tables[row_labels[j], k] += tables
-    return label_tables, minus_log_q
-
-
-@kernel
-def word_tables(word_topic_counts, topic_totals, word_rows, beta, beta_sums, row_starts, row_labels, n_labels, rng):
-    """Draw q'[k] and t'[k, v]; returns the sum of t' by feature and topic, and -log q' by topic.
-
-    An empty topic has neither.
-    """
-    n_words, n_topics = word_topic_counts.shape
-    label_tables = np.zeros((n_labels, n_topics), np.int64)
-    minus_log_q = np.zeros(n_topics, np.float64)
-    for k in range(n_topics):
-        if topic_totals[k] > 0:
-            minus_log_q[k] = draw_minus_log_beta(beta_sums[k], float(topic_totals[k]), rng)
-    for v in range(n_words):
-        row = word_rows[v]
-        for k in range(n_topics):
-            count = word_topic_counts[v, k]
-            if count > 0:
-                tables = draw_tables(float(beta[row, k]), np.int64(count), rng)
                 for j in range(row_starts[row], row_starts[row + 1]):
                     label_tables[row_labels[j], k] += tables
     return label_tables, minus_log_q
@@ -232,27 +163,28 @@ def draw_weights(
 
 
 @kernel
-def _multiply_faint_row(log_weights, labels, product):
+def _multiply_faint_row(log_weights, labels, first, product):
     """The products of a row that float64 can no longer hold: scaled so that the largest is FAINTEST."""
     product[:] = 0.0
     for label in labels:
-        product += log_weights[label]
+        product += log_weights[label, first : first + len(product)]
     product[:] = np.exp(product - product.max()) * FAINTEST
 
 
 @kernel
-def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, row_sums, topic_sums):
+def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last, values, row_sums, topic_sums):
     """value[r, k] = prod_{l in r} w[l, k], built anew from the logarithms; equals reference.multiply_weights.
 
-    Fills row_sums[r] = sum_k value and topic_sums[k] = sum_r size * value, and the float32 copy `values`.
+    For topics first … last - 1, fills topic_sums[k] = sum_r size * value, and the float32 copy `values`. row_sums[r]
+    is the sum of value over these topics.
     """
-    n_labels, n_topics = log_weights.shape
-    weights = np.empty((n_labels, n_topics), np.float64)
-    for label in range(n_labels):
+    n_topics = last - first
+    weights = np.empty((log_weights.shape[0], n_topics), np.float64)
+    for label in range(log_weights.shape[0]):
         for k in range(n_topics):
-            weights[label, k] = math.exp(min(log_weights[label, k], 230.0))
+            weights[label, k] = math.exp(min(log_weights[label, first + k], 230.0))
     product = np.empty(n_topics, np.float64)
-    topic_sums[:] = 1e-300
+    sums = np.full(n_topics, 1e-300)
     for r in range(row_starts.shape[0] - 1):
         product[:] = 1.0
         for j in range(row_starts[r], row_starts[r + 1]):
@@ -263,13 +195,14 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, values, row
         row_sum, largest = 0.0, 0.0
         for k in range(n_topics):
             row_sum += product[k]
-            topic_sums[k] += size * product[k]
+            sums[k] += size * product[k]
             largest = max(largest, product[k])
         row_sums[r] = max(row_sum, 1e-300)
         scale = 1.0
         if largest < 1e-300:
-            _multiply_faint_row(log_weights, row_labels[row_starts[r] : row_starts[r + 1]], product)
+            _multiply_faint_row(log_weights, row_labels[row_starts[r] : row_starts[r + 1]], first, product)
         elif largest < FAINTEST:
             scale = FAINTEST / largest
         for k in range(n_topics):
-            values[r, k] = min(max(float32(product[k] * scale), FLOOR), CEILING)
+            values[r, first + k] = min(max(float32(product[k] * scale), FLOOR), CEILING)
+    topic_sums[first:last] = sums

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
-from numba import njit
+from numba.misc.appdirs import user_cache_dir
 from numpy.typing import DTypeLike, NDArray
 
 # Sums may be reordered and products fused, so that loops vectorise; NaN, inf and denormals keep their meaning.
@@ -16,12 +19,26 @@ _FASTMATH = {"reassoc", "contract", "nsz"}
 _compiled: list[Any] = []
 
 
+def _cache_folder() -> str:
+    """A folder for exactly these sources: Numba does not notice by itself when a callee in another file changes."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    return os.path.join(numba.config.CACHE_DIR or user_cache_dir("metalda"), digest)
+
+
+_CACHE_FOLDER = _cache_folder()
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile without the GIL and cached on disk; without a cache where no folder for it can be written."""
+    outer = numba.config.CACHE_DIR
     try:
-        compiled = njit(nogil=True, cache=True, fastmath=_FASTMATH)(function)
+        numba.config.CACHE_DIR = _CACHE_FOLDER
+        compiled = numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)(function)
     except RuntimeError:  # "cannot cache function …: no locator available"
-        compiled = njit(nogil=True, fastmath=_FASTMATH)(function)
+        compiled = numba.njit(nogil=True, fastmath=_FASTMATH)(function)
+    finally:
+        numba.config.CACHE_DIR = outer
     _compiled.append(compiled)
     return compiled
 

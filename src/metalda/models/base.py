@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Sequence
 from numbers import Integral
@@ -19,6 +20,7 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
+from metalda.meta.shards import shard_bounds
 from metalda.models.effects import add_proportions, weight_effects
 from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.inputs import read_input
@@ -27,7 +29,7 @@ from metalda.priors import LogLinear
 from metalda.storage import write_folder
 from metalda.training.draws import Draw, mean_alpha, mean_phi
 from metalda.training.folding import complete, infer_theta
-from metalda.training.gibbs import Problem, shard_bounds
+from metalda.training.gibbs import Problem
 from metalda.training.loop import kept_sweeps, train
 from metalda.training.threads import count_jobs
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("metalda")
 
-TOKENS_PER_SHARD, MOST_SHARDS = 500_000, 8
+TOKENS_PER_SHARD, MOST_SHARDS = 400_000, 16
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -121,7 +123,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             verbose=self.verbose,
         )
         self.seed_ = seed
-        self.n_shards_ = problem.n_shards
+        self.n_shards_ = len(problem.shards)
         self.n_iter_ = trained.n_sweeps
         self.n_features_in_ = len(corpus.vocabulary)
         self.vocabulary_ = corpus.vocabulary
@@ -150,7 +152,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _count_shards(self, corpus: Corpus) -> int:
         if self.n_shards != "auto":
             return min(int(self.n_shards), len(corpus))
-        return int(np.clip(corpus.n_tokens // TOKENS_PER_SHARD, 1, MOST_SHARDS))
+        return 2 ** int(np.clip(round(math.log2(corpus.n_tokens / TOKENS_PER_SHARD)), 0, math.log2(MOST_SHARDS)))
 
     def _finish(self) -> None:
         """Derive what follows from the draws; also after loading."""

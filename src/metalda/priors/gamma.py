@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.augmentation import document_tables, draw_weights, word_tables
+from metalda.kernels.augmentation import document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
+from metalda.meta.shards import Shard
 from metalda.priors.loglinear import LogLinear
 
 
@@ -38,18 +39,13 @@ class Gamma(LogLinear):
     shape: float
 
     def augment_documents(
-        self,
-        offsets: NDArray[np.int64],
-        doc_rows: NDArray[np.int32],
-        topics: NDArray[np.uint16],
-        alpha: Concentration,
-        rng: np.random.Generator,
+        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
     ) -> Augmentation:
-        """Draw q[d] and t[d, k] for some documents."""
+        """Draw q[d] and t[d, k] for the documents of a shard."""
         tables, minus_log_q = document_tables(
-            frozen(offsets, np.int64),
-            frozen(doc_rows, np.int32),
-            frozen(topics, np.uint16),
+            shard.offsets,
+            shard.doc_rows,
+            frozen(topics[shard.tokens], np.uint16),
             frozen(alpha.values, np.float32),
             frozen(alpha.row_sums, np.float64),
             *self._rows(),
@@ -58,31 +54,15 @@ class Gamma(LogLinear):
         )
         return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
 
-    def augment_words(
-        self,
-        word_topic_counts: NDArray[np.int32],
-        topic_totals: NDArray[np.int64],
-        beta: Concentration,
-        rng: np.random.Generator,
-    ) -> Augmentation:
-        """Draw q'[k] and t'[k, v] for all words."""
-        tables, minus_log_q = word_tables(
-            frozen(word_topic_counts, np.int32),
-            frozen(topic_totals, np.int64),
-            frozen(self.design.row_of, np.int32),
-            frozen(beta.values, np.float32),
-            frozen(beta.topic_sums, np.float64),
-            *self._rows(),
-            len(self.design.names),
-            rng,
-        )
-        return Augmentation(tables, self.design.row_sizes, minus_log_q)
-
     def update(
-        self, log_weights: NDArray[np.float64], augmentation: Augmentation, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Draw every weight from its gamma conditional, label after label."""
-        log_weights = log_weights.copy()
+        self,
+        log_weights: NDArray[np.float64],
+        augmentation: Augmentation,
+        first: int,
+        last: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the weights of topics first … last - 1 from their gamma conditionals, label after label, in place."""
         draw_weights(
             log_weights,
             frozen(augmentation.label_tables, np.int64),
@@ -92,11 +72,10 @@ class Gamma(LogLinear):
             frozen(self.design.label_starts, np.int64),
             frozen(self.design.label_rows, np.int32),
             float(self.shape),
-            0,
-            log_weights.shape[1],
+            first,
+            last,
             rng,
         )
-        return log_weights
 
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         return frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)

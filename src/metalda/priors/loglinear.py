@@ -19,16 +19,30 @@ def concentration_of(log_weights: NDArray[np.float64], design: Design) -> Concen
     values = np.empty((design.n_rows, n_topics), np.float32)
     row_sums = np.empty(design.n_rows, np.float64)
     topic_sums = np.empty(n_topics, np.float64)
+    _multiply(log_weights, design, 0, n_topics, values, row_sums, topic_sums)
+    return Concentration(values, row_sums, topic_sums)
+
+
+def _multiply(
+    log_weights: NDArray[np.float64],
+    design: Design,
+    first: int,
+    last: int,
+    values: NDArray[np.float32],
+    row_sums: NDArray[np.float64],
+    topic_sums: NDArray[np.float64],
+) -> None:
     multiply_weights(
         frozen(log_weights, np.float64),
         frozen(design.row_starts, np.int64),
         frozen(design.row_labels, np.int32),
         frozen(design.row_sizes, np.float64),
+        first,
+        last,
         values,
         row_sums,
         topic_sums,
     )
-    return Concentration(values, row_sums, topic_sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +60,13 @@ class LogLinear:
 
     def concentration(self, log_weights: NDArray[np.float64]) -> Concentration:
         return concentration_of(log_weights, self.design)
+
+    def fill_concentration(
+        self, log_weights: NDArray[np.float64], first: int, last: int, concentration: Concentration
+    ) -> None:
+        """Renew the parameters of topics first … last - 1 in place; sums by row are left as they are."""
+        row_sums = np.empty(self.design.n_rows)
+        _multiply(log_weights, self.design, first, last, concentration.values, row_sums, concentration.topic_sums)
 
 
 class Fixed(LogLinear):

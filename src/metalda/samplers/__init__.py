@@ -1,5 +1,5 @@
 """How topics are assigned to tokens."""
 
-from metalda.samplers.tokens import Assignments, count_assignments, start_assignments, sweep_tokens
+from metalda.samplers.counts import DenseCounts, SparseCounts, TopicCounts, counts_for
 
-__all__ = ["Assignments", "count_assignments", "start_assignments", "sweep_tokens"]
+__all__ = ["DenseCounts", "SparseCounts", "TopicCounts", "counts_for"]

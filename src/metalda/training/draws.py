@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from metalda.meta.design import Design
 from metalda.priors import concentration_of
@@ -35,8 +34,8 @@ class Draw:
             state.log_doc_weights.copy(),
             state.log_word_weights.copy(),
             sizes @ state.alpha.values.astype(np.float64) / sizes.sum(),
-            state.assignments.topic_totals.copy(),
-            sparse.csr_array(state.assignments.word_topic_counts),
+            state.counts.topic_totals.copy(),
+            state.counts.to_matrix(),
         )
 
     def alpha(self, documents: Design, trained_unlabelled: bool) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.tokens import fold_in, hash_documents, score_tokens
+from metalda.kernels.folding import fold_in, hash_documents, score_tokens
 from metalda.meta.design import Design
 from metalda.training.threads import thread_map
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.border import frozen
-from metalda.kernels.likelihood import document_log_likelihood, word_log_likelihood
 from metalda.meta.design import Concentration
+from metalda.meta.shards import Shard
 from metalda.priors import Augmentation, Gamma, LogLinear
-from metalda.samplers import Assignments, start_assignments, sweep_tokens
+from metalda.samplers import TopicCounts, counts_for
 
 # Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -32,66 +34,85 @@ class Problem:
     word_prior: LogLinear
     shard_bounds: NDArray[np.int64]  # shard s: documents shard_bounds[s] … shard_bounds[s + 1] - 1
 
-    @property
-    def n_shards(self) -> int:
-        return len(self.shard_bounds) - 1
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        rows, bounds = self.doc_prior.design.row_of, self.shard_bounds
+        return tuple(Shard.cut(self.words, self.offsets, rows, a, b) for a, b in pairwise(bounds))
 
-    def shard(self, s: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Offsets and alpha rows of the documents of a shard."""
-        first, last = self.shard_bounds[s], self.shard_bounds[s + 1]
-        return self.offsets[first : last + 1], self.doc_prior.design.row_of[first:last]
+    @cached_property
+    def stripes(self) -> tuple[tuple[int, int], ...]:
+        """Topics whose words' weights are drawn together: wide enough for long vectors, and enough for some threads."""
+        n_stripes = 1
+        while self.word_prior.design.n_rows > 1 and n_stripes < 8 and self.n_topics >= 128 * n_stripes:
+            n_stripes *= 2
+        bounds = [self.n_topics * i // n_stripes for i in range(n_stripes + 1)]
+        return tuple(pairwise(bounds))
 
 
 class ChainState(NamedTuple):
-    """Where the chain stands. Assignments are changed in place by a sweep, the rest is replaced."""
+    """Where the chain stands. A sweep changes topics, counts and beta in place and replaces the rest."""
 
-    assignments: Assignments
+    topics: NDArray[np.uint16]  # z
+    replicas: tuple[TopicCounts, ...]  # the counts, once for each thread that sweeps; all equal between sweeps
     log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
     alpha: Concentration
     beta: Concentration
+
+    @property
+    def counts(self) -> TopicCounts:
+        return self.replicas[0]
 
 
 class Generators(NamedTuple):
     """One stream of randomness for each thing that is drawn on its own; never one in two threads."""
 
     doc_weights: np.random.Generator
-    word_weights: np.random.Generator
     shards: tuple[np.random.Generator, ...]
+    stripes: tuple[np.random.Generator, ...]
 
     @classmethod
-    def spawn(cls, seed: int, n_shards: int) -> Generators:
-        streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2 + n_shards)]
-        return cls(streams[0], streams[1], tuple(streams[2:]))
+    def spawn(cls, seed: int, problem: Problem) -> Generators:
+        n_shards, n_stripes = len(problem.shards), len(problem.stripes)
+        streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1 + n_shards + n_stripes)]
+        return cls(streams[0], tuple(streams[1 : 1 + n_shards]), tuple(streams[1 + n_shards :]))
 
 
 class SweepRecord(NamedTuple):
-    """What a sweep did, and the seconds that its stages took."""
+    """What a sweep did, and the seconds that it took: in all, and by stage (summed over threads)."""
 
     moved: int
+    log_likelihood: float  # log p(w, z | alpha, beta), after the tokens and before the weights
+    seconds: float
     tokens: float
     tables: float
     doc_weights: float
     word_weights: float
 
-    @property
-    def seconds(self) -> float:
-        return self.tokens + self.tables + self.doc_weights + self.word_weights
+
+def start_chain(problem: Problem, rng: np.random.Generator, n_replicas: int = 1) -> ChainState:
+    """A uniformly random topic for every token, and weights at their start values."""
+    return resume_chain(
+        problem,
+        rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16),
+        problem.doc_prior.start_weights(problem.n_topics),
+        problem.word_prior.start_weights(problem.n_topics),
+        n_replicas,
+    )
 
 
-def shard_bounds(offsets: NDArray[np.int64], n_shards: int) -> NDArray[np.int64]:
-    """Cut the documents into shards with about as many tokens each."""
-    n_tokens = offsets[-1] - offsets[0]
-    targets = offsets[0] + n_tokens * np.arange(1, n_shards) / n_shards
-    return np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]).astype(np.int64)
-
-
-def start_chain(problem: Problem, rng: np.random.Generator) -> ChainState:
-    """Random topics, and weights at their start values."""
-    log_doc_weights = problem.doc_prior.start_weights(problem.n_topics)
-    log_word_weights = problem.word_prior.start_weights(problem.n_topics)
+def resume_chain(
+    problem: Problem,
+    topics: NDArray[np.uint16],
+    log_doc_weights: NDArray[np.float64],
+    log_word_weights: NDArray[np.float64],
+    n_replicas: int = 1,
+) -> ChainState:
+    """The state with these topics and weights."""
+    counts = counts_for(problem.words, topics, problem.n_topics, problem.word_prior.design)
     return ChainState(
-        start_assignments(problem.words, problem.n_words, problem.n_topics, rng),
+        topics,
+        (counts, *(counts.copy() for _ in range(n_replicas - 1))),
         log_doc_weights,
         log_word_weights,
         problem.doc_prior.concentration(log_doc_weights),
@@ -101,81 +122,94 @@ def start_chain(problem: Problem, rng: np.random.Generator) -> ChainState:
 
 def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map) -> tuple[ChainState, SweepRecord]:
     """Step 1 for every token, steps 2 and 3 for the documents' prior, step 4 for the words' prior."""
-    clock = [time.perf_counter()]
-
-    def lap() -> float:
-        clock.append(time.perf_counter())
-        return clock[-1] - clock[-2]
-
-    moved = _sweep_shards(problem, state, rngs, run)
-    tokens = lap()
+    start = time.perf_counter()
+    moved, log_likelihood = _sweep_tokens(problem, state, rngs, run)
+    tokens = time.perf_counter() - start
     tables = doc_weights = word_weights = 0.0
-    doc_prior, word_prior = problem.doc_prior, problem.word_prior
-    if isinstance(doc_prior, Gamma):
-        augmentation = _augment_documents(problem, state, doc_prior, rngs, run)
-        tables += lap()
-        log_weights = doc_prior.update(state.log_doc_weights, augmentation, rngs.doc_weights)
-        state = state._replace(log_doc_weights=log_weights, alpha=doc_prior.concentration(log_weights))
-        doc_weights = lap()
-    if isinstance(word_prior, Gamma):
-        _, counts, totals = state.assignments
-        augmentation = word_prior.augment_words(counts, totals, state.beta, rngs.word_weights)
-        tables += lap()
-        log_weights = word_prior.update(state.log_word_weights, augmentation, rngs.word_weights)
-        state = state._replace(log_word_weights=log_weights, beta=word_prior.concentration(log_weights))
-        word_weights = lap()
-    return state, SweepRecord(moved, tokens, tables, doc_weights, word_weights)
+    if isinstance(problem.doc_prior, Gamma):
+        state, tables, doc_weights = _update_documents(problem, problem.doc_prior, state, rngs, run)
+    if isinstance(problem.word_prior, Gamma):
+        state, by_stripe = _update_words(problem, problem.word_prior, state, rngs, run)
+        log_likelihood += sum(likelihood for likelihood, _, _ in by_stripe)
+        tables += sum(seconds for _, seconds, _ in by_stripe)
+        word_weights = sum(seconds for _, _, seconds in by_stripe)
+    else:
+        log_likelihood += state.counts.log_likelihood(state.beta)
+    seconds = time.perf_counter() - start
+    return state, SweepRecord(moved, log_likelihood, seconds, tokens, tables, doc_weights, word_weights)
 
 
-def _augment_documents(problem: Problem, state: ChainState, prior: Gamma, rngs: Generators, run: Run) -> Augmentation:
-    def augment_shard(s: int) -> Augmentation:
-        offsets, doc_rows = problem.shard(s)
-        return prior.augment_documents(offsets, doc_rows, state.assignments.topics, state.alpha, rngs.shards[s])
+def _sweep_tokens(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[int, float]:
+    """Exact with one shard. With more, each starts from the counts before the sweep, and then all changes are added.
 
-    return Augmentation.merge(list(run(augment_shard, range(problem.n_shards))))
+    A thread has counts of its own. It takes back the changes of its last shard before it starts another, and when all
+    shards are done, it adds those of the others: only tokens that moved are touched.
+    """
+    topics, replicas = state.topics, state.replicas
+    seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs.shards]
+    if len(problem.shards) == 1:
+        return replicas[0].sweep(problem.shards[0], topics, state.alpha, state.beta, seeds[0])
+    before = topics.copy()
+    free: SimpleQueue[int] = SimpleQueue()
+    for r in range(len(replicas)):
+        free.put(r)
+    last_shard: list[int | None] = [None] * len(replicas)
+
+    def sweep_shard(s: int) -> tuple[int, float]:
+        r = free.get()
+        undone = last_shard[r]
+        if undone is not None:
+            shard = problem.shards[undone]
+            replicas[r].shift(shard.words, topics[shard.tokens], before[shard.tokens])
+        result = replicas[r].sweep(problem.shards[s], topics, state.alpha, state.beta, seeds[s])
+        last_shard[r] = s
+        free.put(r)
+        return result
+
+    def catch_up(r: int) -> None:
+        for s, shard in enumerate(problem.shards):
+            if s != last_shard[r]:
+                replicas[r].shift(shard.words, before[shard.tokens], topics[shard.tokens])
+
+    results = list(run(sweep_shard, range(len(problem.shards))))
+    list(run(catch_up, range(len(replicas))))
+    return sum(moved for moved, _ in results), sum(log_likelihood for _, log_likelihood in results)
 
 
-def _sweep_shards(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> int:
-    """Exact with one shard. With more, each starts from the same counts, and their changes are added in order."""
-    word_rows = problem.word_prior.design.row_of
+def _update_documents(
+    problem: Problem, prior: Gamma, state: ChainState, rngs: Generators, run: Run
+) -> tuple[ChainState, float, float]:
+    """Steps 2 and 3, and the seconds of each."""
+    start = time.perf_counter()
 
-    def sweep_shard(s: int, assignments: Assignments) -> int:
-        offsets, doc_rows = problem.shard(s)
-        rng = rngs.shards[s]
-        return sweep_tokens(problem.words, offsets, doc_rows, state.alpha, word_rows, state.beta, assignments, rng)
+    def augment(s: int) -> Augmentation:
+        shard = problem.shards[s]
+        return prior.augment_documents(shard, state.topics, state.alpha, rngs.shards[s])
 
-    if problem.n_shards == 1:
-        return sweep_shard(0, state.assignments)
-    topics, counts, totals = state.assignments
-    before = counts.copy(), totals.copy()
-
-    def sweep_copy(s: int) -> tuple[int, Assignments]:
-        own = Assignments(topics, before[0].copy(), before[1].copy())
-        return sweep_shard(s, own), own
-
-    moved = 0
-    for moved_here, own in run(sweep_copy, range(problem.n_shards)):
-        counts += own.word_topic_counts - before[0]
-        totals += own.topic_totals - before[1]
-        moved += moved_here
-    return moved
+    augmentation = Augmentation.merge(list(run(augment, range(len(problem.shards)))))
+    middle = time.perf_counter()
+    log_weights = state.log_doc_weights.copy()
+    prior.update(log_weights, augmentation, 0, problem.n_topics, rngs.doc_weights)
+    alpha = prior.concentration(log_weights)
+    state = state._replace(log_doc_weights=log_weights, alpha=alpha)
+    return state, middle - start, time.perf_counter() - middle
 
 
-def log_likelihood(problem: Problem, state: ChainState) -> float:
-    """log p(w, z | alpha, beta)"""
-    topics, counts, totals = state.assignments
-    documents = document_log_likelihood(
-        frozen(problem.offsets, np.int64),
-        frozen(problem.doc_prior.design.row_of, np.int32),
-        frozen(topics, np.uint16),
-        frozen(state.alpha.values, np.float32),
-        frozen(state.alpha.row_sums, np.float64),
-    )
-    words = word_log_likelihood(
-        frozen(counts, np.int32),
-        frozen(totals, np.int64),
-        frozen(problem.word_prior.design.row_of, np.int32),
-        frozen(state.beta.values, np.float32),
-        frozen(state.beta.topic_sums, np.float64),
-    )
-    return float(documents + words)
+def _update_words(
+    problem: Problem, prior: Gamma, state: ChainState, rngs: Generators, run: Run
+) -> tuple[ChainState, list[tuple[float, float, float]]]:
+    """Step 4 by stripes of topics; of each the log-likelihood, and the seconds for tables and weights."""
+    log_weights = state.log_word_weights.copy()
+
+    def update(stripe: int) -> tuple[float, float, float]:
+        (first, last), rng = problem.stripes[stripe], rngs.stripes[stripe]
+        start = time.perf_counter()
+        drawn = state.counts.draw_tables(prior.design, state.beta, first, last, rng)
+        middle = time.perf_counter()
+        augmentation = Augmentation(drawn.label_tables, prior.design.row_sizes, drawn.minus_log_q)
+        prior.update(log_weights, augmentation, first, last, rng)
+        prior.fill_concentration(log_weights, first, last, state.beta)
+        return drawn.log_likelihood, middle - start, time.perf_counter() - middle
+
+    by_stripe = list(run(update, range(len(problem.stripes))))
+    return state._replace(log_word_weights=log_weights), by_stripe

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import needs_compiling
-from metalda.kernels.tokens import sweep_dense
+from metalda.kernels.sparse import sweep_sparse
 from metalda.training.draws import Draw
-from metalda.training.gibbs import ChainState, Generators, Problem, log_likelihood, start_chain, sweep
+from metalda.training.gibbs import ChainState, Generators, Problem, start_chain, sweep
 from metalda.training.threads import deferred_interrupt
 
 logger = logging.getLogger("metalda")
@@ -39,16 +39,17 @@ def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> se
 
 def train(problem: Problem, *, n_iter: int, keep: set[int], seed: int, n_jobs: int, verbose: bool) -> Trained:
     """Run the chain. Ctrl-C ends it after the sweep under way and keeps what was learnt."""
-    rngs = Generators.spawn(seed, problem.n_shards)
-    state = start_chain(problem, rngs.shards[0])
+    n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
+    rngs = Generators.spawn(seed, problem)
+    state = start_chain(problem, rngs.doc_weights, min(n_jobs, len(problem.shards)))
     draws: list[Draw] = []
     doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
     trace: list[tuple[float, float, int]] = []
-    pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 and problem.n_shards > 1 else None
+    pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
     with pool or nullcontext(), deferred_interrupt() as interrupted, _progress(n_iter, verbose) as bar:
         for number in range(1, n_iter + 1):
             state, record = sweep(problem, state, rngs, pool.map if pool else map)
-            likelihood = log_likelihood(problem, state) / max(1, len(problem.words))
+            likelihood = record.log_likelihood / len(problem.words)
             trace.append((likelihood, record.seconds, record.moved))
             if number in keep or (interrupted.is_set() and not draws):
                 draws.append(Draw.keep(problem, state))
@@ -78,7 +79,7 @@ def _add_theta(problem: Problem, state: ChainState, total: NDArray[np.float32]) 
         last = min(first + 4096, len(total))
         documents = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
         theta = state.alpha.values[rows[first:last]]
-        np.add.at(theta, (documents, state.assignments.topics[offsets[first] : offsets[last]]), np.float32(1))
+        np.add.at(theta, (documents, state.topics[offsets[first] : offsets[last]]), np.float32(1))
         total[first:last] += theta / theta.sum(axis=1, keepdims=True)
 
 
@@ -86,6 +87,6 @@ def _progress(n_iter: int, verbose: bool) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    if shown and needs_compiling(sweep_dense):
+    if shown and needs_compiling(sweep_sparse):
         tqdm.write("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr)
     return tqdm(total=n_iter, desc="sweeps", unit="sweep", disable=not shown, dynamic_ncols=True, file=sys.stderr)
