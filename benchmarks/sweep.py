@@ -14,13 +14,14 @@ import numpy as np
 from benchmarks.data import load_ws
 from benchmarks.variants import VARIANTS
 
-STAGES = ("tokens", "tables", "doc_weights", "word_weights")
+STAGES = ("tokens", "tables", "doc_weights", "word_weights", "seconds")
 
 
 def time_ours(name: str, n_topics: int, warm: int, timed: int) -> dict[str, float]:
     """Medians over the timed sweeps, in ms."""
     from metalda import MetaLDA
-    from metalda.training.gibbs import Generators, Problem, log_likelihood, shard_bounds, start_chain, sweep
+    from metalda.meta.shards import shard_bounds
+    from metalda.training.gibbs import Generators, Problem, start_chain, sweep
 
     train, _, features = load_ws()
     doc_prior, word_prior = VARIANTS[name]
@@ -36,18 +37,13 @@ def time_ours(name: str, n_topics: int, warm: int, timed: int) -> dict[str, floa
         model._prior_of_words(rows, n_words),
         shard_bounds(train.offsets, 1),
     )
-    rngs = Generators.spawn(0, 1)
-    state = start_chain(problem, rngs.shards[0])
-    records, whole = [], []
+    rngs = Generators.spawn(0, problem)
+    state = start_chain(problem, np.random.default_rng(0))
+    records = []
     for _ in range(warm + timed):
-        start = time.perf_counter()
         state, record = sweep(problem, state, rngs)
-        log_likelihood(problem, state)
-        whole.append(time.perf_counter() - start)
         records.append(record)
-    stages = {stage: np.median([getattr(r, stage) for r in records[warm:]]) * 1e3 for stage in STAGES}
-    total = np.median(whole[warm:]) * 1e3
-    return {**stages, "trace": total - sum(stages.values()), "total": total}
+    return {stage: float(np.median([getattr(r, stage) for r in records[warm:]])) * 1e3 for stage in STAGES}
 
 
 def time_tomotopy(n_topics: int, warm: int, timed: int) -> float:
@@ -74,14 +70,14 @@ def main() -> None:
     parser.add_argument("--timed", type=int, default=50, help="sweeps that are timed")
     options = parser.parse_args()
     print("ms per sweep, median; ratio is to tomotopy's LDA")
-    header = " ".join(f"{stage:>12}" for stage in (*STAGES, "trace", "total", "ratio"))
+    header = " ".join(f"{stage:>12}" for stage in (*STAGES[:-1], "all", "ratio"))
     print(f"{'K':>5} {'model':<16} {header}")
     for n_topics in options.topics:
         peer = time_tomotopy(n_topics, options.warm, options.timed)
-        print(f"{n_topics:>5} {'tomotopy LDA':<16} {'':>51} {'':>12} {peer:12.2f} {1:12.2f}", flush=True)
+        print(f"{n_topics:>5} {'tomotopy LDA':<16} {'':>51} {peer:12.2f} {1:12.2f}", flush=True)
         for name in VARIANTS:
             cells = time_ours(name, n_topics, options.warm, options.timed)
-            cells["ratio"] = cells["total"] / peer
+            cells["ratio"] = cells["seconds"] / peer
             print(f"{n_topics:>5} {name:<16} " + " ".join(f"{value:12.2f}" for value in cells.values()), flush=True)
 
 

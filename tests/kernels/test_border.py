@@ -10,7 +10,6 @@ from metalda import Corpus
 from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
 from metalda.kernels.dense import sweep_dense
 
-
 ENTRIES = (  # what Python calls; helpers that only kernels call may have several
     "count_dense",
     "document_tables",
