@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,27 +21,27 @@ from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
-from metalda.models.effects import add_proportions, weight_effects
 from metalda.models.encoding import Encoded, encode, known_labels
+from metalda.models.identity import identify
 from metalda.models.inputs import read_input
+from metalda.models.inspection import Inspection
 from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
 from metalda.storage import write_folder
+from metalda.training.checkpoint import open_checkpoint
 from metalda.training.draws import Draw, mean_alpha, mean_phi
 from metalda.training.folding import complete, infer_theta
 from metalda.training.gibbs import Problem
 from metalda.training.loop import kept_sweeps, train
+from metalda.training.memory import require_memory
 from metalda.training.threads import count_jobs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 400_000, 16
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all models; a model names its priors and adds its parameters."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -81,7 +81,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     # Fitting.
 
-    def fit(self, X: Any, y: Any = None) -> TopicModel:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100,
+        resume: bool = False,
+    ) -> TopicModel:
         """Learn topics.
 
         Parameters
@@ -91,6 +99,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         y : optional
             Labels, where the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
+        checkpoint : path, optional
+            Folder in which to keep the state of training, every `checkpoint_every` sweeps and when Ctrl-C ends it.
+        resume : bool
+            Go on from the checkpoint, if there is one: the model will be the same as without the interruption.
 
         Returns
         -------
@@ -113,14 +125,18 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             word_prior,
             shard_bounds(corpus.offsets, self._count_shards(corpus)),
         )
+        n_jobs = count_jobs(self.n_jobs)
+        require_memory(problem, self.n_draws, n_jobs)
         seed = int(check_random_state(self.random_state).randint(2**31))
+        identity = identify(self, corpus, labels, features)
         trained = train(
             problem,
             n_iter=self.n_iter,
             keep=kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws),
             seed=seed,
-            n_jobs=count_jobs(self.n_jobs),
+            n_jobs=n_jobs,
             verbose=self.verbose,
+            checkpoint=open_checkpoint(checkpoint, checkpoint_every, identity, resume),
         )
         self.seed_ = seed
         self.n_shards_ = len(problem.shards)
@@ -169,14 +185,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
-
-    @property
-    def history_(self) -> pd.DataFrame:
-        """Log-likelihood per token, seconds, and tokens moved, by sweep."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        return pd.DataFrame(self._history)
 
     # New documents.
 
@@ -237,7 +245,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         kept = self.draws_[-1:] if draws == "last" else self.draws_
         groups = [(draw,) for draw in kept] if draws == "each" else [kept]
 
-        def parameters(group: Sequence[Draw]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def parameters(group: Sequence[Draw]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
             alpha = mean_alpha(group, encoded.design, self.trained_unlabelled_)
             return alpha, mean_phi(group, self._word_design, new_design)
 
@@ -252,53 +260,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
         labels = known_labels(corpus.labels, self.label_names_, len(corpus))
         return encode(corpus, self._word_index, unseen, labels, self.seed_)
-
-    # Looking at topics.
-
-    def topics(self, top_n: int = 10) -> pd.DataFrame:
-        """A row per topic: its share of the training words, and its most probable words."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        totals = np.mean([draw.topic_totals for draw in self.draws_], axis=0)
-        best = np.argsort(-self.components_, axis=1, kind="stable")[:, :top_n]
-        return pd.DataFrame(
-            {
-                "topic": np.arange(len(best)),
-                "share": totals / max(totals.sum(), 1),
-                "words": [", ".join(self.vocabulary_[v] for v in row) for row in best],
-            }
-        )
-
-    def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
-        """The most probable words of one topic, with their probabilities."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        if not 0 <= topic < len(self.components_):
-            raise InputError(f"no topic {topic}; topics are numbered 0 to {len(self.components_) - 1}")
-        best = np.argsort(-self.components_[topic], kind="stable")[:top_n]
-        words = [self.vocabulary_[v] for v in best]
-        return pd.DataFrame({"word": words, "probability": self.components_[topic, best]})
-
-    def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """What each label does to each topic, with intervals over the draws.
-
-        `effect` is the label's log weight minus the average over labels: positive where documents with the label have
-        more of the topic than others. `proportion` is the expected share of the topic in a document that has this
-        label alone.
-        """
-        check_is_fitted(self)
-        weights = [draw.log_doc_weights for draw in self.draws_]
-        table = weight_effects(weights, self.label_names_, self.label_sizes_, interval, "label")
-        return add_proportions(table, weights, len(self.label_names_), interval)
-
-    def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """What each word feature does to each topic: as `label_effects`, for words."""
-        check_is_fitted(self)
-        weights = [draw.log_word_weights for draw in self.draws_]
-        sizes = self._word_design.label_sizes
-        return weight_effects(weights, self.feature_names_, sizes, interval, "feature")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder of safetensors and JSON; `metalda.load` reads it again."""

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from metalda.meta import WordFeatures
 from metalda.meta.words import pack_words, unpack_words
-from metalda.training.draws import Draw
+from metalda.training.draws import pack_draws, unpack_draws
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "metadata_")
 _NAMES = ("label_names_", "feature_names_")
-_DRAW_ARRAYS = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals")
 
 
 def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -31,11 +29,7 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         **{name: list(getattr(model, name)) for name in _NAMES},
         "named_columns": hasattr(model, "feature_names_in_"),
     }
-    arrays = {f"draws.{name}": np.stack([getattr(d, name) for d in model.draws_]) for name in _DRAW_ARRAYS}
-    counts = [draw.word_topic_counts for draw in model.draws_]
-    arrays["draws.count_starts"] = np.stack([c.indptr for c in counts]).astype(np.int64)
-    arrays["draws.count_topics"] = np.concatenate([c.indices for c in counts]).astype(np.uint16)
-    arrays["draws.counts"] = np.concatenate([c.data for c in counts]).astype(np.int32)
+    arrays = {f"draws.{name}": array for name, array in pack_draws(model.draws_).items()}
     arrays["doc_topics"] = model.doc_topics_
     arrays["label_sizes"] = model.label_sizes_
     arrays.update({f"history.{name}": column for name, column in model._history.items()})
@@ -73,22 +67,10 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
     model.doc_topics_ = arrays["doc_topics"]
     model.label_sizes_ = arrays["label_sizes"]
     model._history = _under(arrays, "history")
-    model.draws_ = _unpack_draws(_under(arrays, "draws"), len(vocabulary))
+    model.draws_ = tuple(unpack_draws(_under(arrays, "draws")))
     model._finish()
     return model
 
 
 def _under(arrays: Mapping[str, Any], group: str) -> dict[str, Any]:
     return {name.removeprefix(f"{group}."): a for name, a in arrays.items() if name.startswith(f"{group}.")}
-
-
-def _unpack_draws(arrays: Mapping[str, Any], n_words: int) -> tuple[Draw, ...]:
-    draws, first = [], 0
-    for i, starts in enumerate(arrays["count_starts"]):
-        parts = {name: arrays[name][i] for name in _DRAW_ARRAYS}
-        last = first + int(starts[-1])
-        counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
-        shape = (n_words, parts["log_doc_weights"].shape[1])
-        draws.append(Draw(**parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
-        first = last
-    return tuple(draws)

@@ -5,16 +5,20 @@ alpha and phi are formed inside each draw and then averaged: products of average
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from metalda.meta.design import Design
 from metalda.priors import concentration_of
 from metalda.training.gibbs import ChainState, Problem
+
+_CHUNK = 4096  # words whose phi is formed at a time
+_STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,43 +53,72 @@ class Draw:
             alpha[documents.bare_row] = self.mean_alpha
         return alpha
 
-    def phi(self, words: Design, unseen: Design | None = None, *, together: bool = True) -> NDArray[np.float64]:
-        """phi[word, k] of the training vocabulary, followed by unseen words.
+    def add_phi(
+        self, total: NDArray[np.float32], words: Design, unseen: Design | None = None, *, together: bool = True
+    ) -> None:
+        """Add phi[word, k] of the training vocabulary, followed by that of unseen words, to `total`.
 
         With `together` the unseen words share the probability of one vocabulary with the seen ones, so that phi sums
         to 1. Otherwise each unseen word is taken as if it were the only one.
         """
         beta = concentration_of(self.log_word_weights, words)
-        totals = self.topic_totals + beta.topic_sums
-        seen = beta.values[words.row_of].astype(np.float64)
+        n_words = len(words.row_of)
+        mass = self.topic_totals + beta.topic_sums
+        if unseen is not None:
+            beta_unseen = concentration_of(self.log_word_weights, unseen)
+            new = beta_unseen.values[unseen.row_of].astype(np.float64)
+            if together:
+                mass = mass + beta_unseen.topic_sums
+                total[n_words:] += new / mass
+            else:
+                total[n_words:] += new / (mass + new)
+        rows = (beta.values / mass).astype(np.float32)
+        for first in range(0, n_words, _CHUNK):
+            last = min(first + _CHUNK, n_words)
+            total[first:last] += rows[words.row_of[first:last]]
         counts = self.word_topic_counts.tocoo()
-        seen[counts.row, counts.col] += counts.data
-        if unseen is None:
-            return seen / totals
-        beta_unseen = concentration_of(self.log_word_weights, unseen)
-        new = beta_unseen.values[unseen.row_of].astype(np.float64)
-        if together:
-            totals = totals + beta_unseen.topic_sums
-            return np.concatenate([seen, new]) / totals
-        return np.concatenate([seen / totals, new / (totals + new)])
+        total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
 
 def mean_alpha(draws: Sequence[Draw], documents: Design, trained_unlabelled: bool) -> NDArray[np.float64]:
     """alpha averaged over draws."""
-    return _mean([draw.alpha(documents, trained_unlabelled) for draw in draws])
+    total = np.zeros((documents.n_rows, len(draws[0].mean_alpha)))
+    for draw in draws:
+        total += draw.alpha(documents, trained_unlabelled)
+    return total / len(draws)
 
 
 def mean_phi(
     draws: Sequence[Draw], words: Design, unseen: Design | None = None, *, together: bool = True
-) -> NDArray[np.float64]:
-    """phi averaged over draws."""
-    return _mean(draw.phi(words, unseen, together=together) for draw in draws)
+) -> NDArray[np.float32]:
+    """phi[word, k] averaged over draws: the training vocabulary, then unseen words."""
+    n_words = len(words.row_of) + (0 if unseen is None else len(unseen.row_of))
+    total = np.zeros((n_words, len(draws[0].mean_alpha)), np.float32)
+    for draw in draws:
+        draw.add_phi(total, words, unseen, together=together)
+    total /= np.float32(len(draws))
+    return total
 
 
-def _mean(arrays: Any) -> NDArray[np.float64]:
-    total, n = None, 0
-    for array in arrays:
-        total = array if total is None else np.add(total, array, out=total)
-        n += 1
-    assert total is not None, "there is always at least one draw"
-    return total / n
+def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
+    """Draws as plain arrays, to be saved."""
+    counts = [draw.word_topic_counts for draw in draws]
+    return {
+        **{name: np.stack([getattr(draw, name) for draw in draws]) for name in _STACKED},
+        "count_starts": np.stack([c.indptr for c in counts]).astype(np.int64),
+        "count_topics": np.concatenate([c.indices for c in counts]).astype(np.uint16),
+        "counts": np.concatenate([c.data for c in counts]).astype(np.int32),
+    }
+
+
+def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
+    """The draws that `pack_draws` took apart."""
+    draws, first = [], 0
+    for i, starts in enumerate(arrays["count_starts"]):
+        parts = {name: arrays[name][i] for name in _STACKED}
+        last = first + int(starts[-1])
+        counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
+        shape = (len(starts) - 1, len(parts["mean_alpha"]))
+        draws.append(Draw(**parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
+        first = last
+    return draws

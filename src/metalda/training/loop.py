@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import needs_compiling
+from metalda.kernels.dense import sweep_dense
 from metalda.kernels.sparse import sweep_sparse
+from metalda.training.checkpoint import Checkpoint, Progress
 from metalda.training.draws import Draw
 from metalda.training.gibbs import ChainState, Generators, Problem, start_chain, sweep
 from metalda.training.threads import deferred_interrupt
@@ -37,39 +39,76 @@ def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> se
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
 
 
-def train(problem: Problem, *, n_iter: int, keep: set[int], seed: int, n_jobs: int, verbose: bool) -> Trained:
-    """Run the chain. Ctrl-C ends it after the sweep under way and keeps what was learnt."""
+def train(
+    problem: Problem,
+    *,
+    n_iter: int,
+    keep: set[int],
+    seed: int,
+    n_jobs: int,
+    verbose: bool,
+    checkpoint: Checkpoint | None = None,
+) -> Trained:
+    """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the sweep under way, and keeps it."""
     n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
-    rngs = Generators.spawn(seed, problem)
-    state = start_chain(problem, rngs.doc_weights, min(n_jobs, len(problem.shards)))
-    draws: list[Draw] = []
-    doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
-    trace: list[tuple[float, float, int]] = []
     pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-    with pool or nullcontext(), deferred_interrupt() as interrupted, _progress(n_iter, verbose) as bar:
-        for number in range(1, n_iter + 1):
-            state, record = sweep(problem, state, rngs, pool.map if pool else map)
-            likelihood = record.log_likelihood / len(problem.words)
-            trace.append((likelihood, record.seconds, record.moved))
-            if number in keep or (interrupted.is_set() and not draws):
-                draws.append(Draw.keep(problem, state))
-                _add_theta(problem, state, doc_topics)
-            bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
-            bar.update()
-            if interrupted.is_set() and number < n_iter:
-                logger.warning(
-                    "Stopped after %d of %d sweeps; the model keeps what it had learnt by then.", number, n_iter
-                )
-                break
-    doc_topics /= np.float32(len(draws))
-    likelihoods, seconds, moved = zip(*trace, strict=True)
+    with pool or nullcontext(), deferred_interrupt() as interrupted:
+        n_replicas = min(n_jobs, len(problem.shards))
+        if checkpoint is not None and checkpoint.exists:
+            progress = checkpoint.load(problem, n_replicas)
+            logger.info("Going on after sweep %d of %d.", progress.n_sweeps, n_iter)
+        else:
+            progress = _start(problem, seed, n_replicas)
+        stop = False
+        with _progress_bar(progress.n_sweeps, n_iter, verbose) as bar:
+            while progress.n_sweeps < n_iter and not stop:
+                likelihood = _advance(problem, progress, keep, pool.map if pool else map)
+                bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
+                bar.update()
+                stop = interrupted.is_set()
+                done = progress.n_sweeps
+                if checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0):
+                    checkpoint.save(progress)
+    if progress.n_sweeps < n_iter:
+        message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
+        logger.warning(message, progress.n_sweeps, n_iter)
+    if not progress.draws:
+        _keep(problem, progress)
+    return _finish(progress)
+
+
+def _start(problem: Problem, seed: int, n_replicas: int) -> Progress:
+    rngs = Generators.spawn(seed, problem)
+    state = start_chain(problem, rngs.doc_weights, n_replicas)
+    doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
+    return Progress(state, rngs, [], doc_topics, [])
+
+
+def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> float:
+    """One sweep, and its draw if it is to be kept; returns the log-likelihood per word."""
+    progress.state, record = sweep(problem, progress.state, progress.rngs, run)
+    likelihood = record.log_likelihood / len(problem.words)
+    progress.trace.append((likelihood, record.seconds, record.moved))
+    if progress.n_sweeps in keep:
+        _keep(problem, progress)
+    return likelihood
+
+
+def _keep(problem: Problem, progress: Progress) -> None:
+    progress.draws.append(Draw.keep(problem, progress.state))
+    _add_theta(problem, progress.state, progress.doc_topics)
+
+
+def _finish(progress: Progress) -> Trained:
+    likelihoods, seconds, moved = zip(*progress.trace, strict=True)
     history = {
-        "sweep": np.arange(1, len(trace) + 1),
+        "sweep": np.arange(1, progress.n_sweeps + 1),
         "log_likelihood": np.array(likelihoods),
         "seconds": np.array(seconds),
         "moved": np.array(moved, np.int64),
     }
-    return Trained(tuple(draws), doc_topics, history, len(trace))
+    doc_topics = progress.doc_topics / np.float32(len(progress.draws))
+    return Trained(tuple(progress.draws), doc_topics, history, progress.n_sweeps)
 
 
 def _add_theta(problem: Problem, state: ChainState, total: NDArray[np.float32]) -> None:
@@ -83,10 +122,18 @@ def _add_theta(problem: Problem, state: ChainState, total: NDArray[np.float32]) 
         total[first:last] += theta / theta.sum(axis=1, keepdims=True)
 
 
-def _progress(n_iter: int, verbose: bool) -> Any:
+def _progress_bar(n_done: int, n_iter: int, verbose: bool) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    if shown and needs_compiling(sweep_sparse):
+    if shown and needs_compiling(sweep_sparse, sweep_dense):
         tqdm.write("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr)
-    return tqdm(total=n_iter, desc="sweeps", unit="sweep", disable=not shown, dynamic_ncols=True, file=sys.stderr)
+    return tqdm(
+        total=n_iter,
+        initial=n_done,
+        desc="sweeps",
+        unit="sweep",
+        disable=not shown,
+        dynamic_ncols=True,
+        file=sys.stderr,
+    )

@@ -1,0 +1,130 @@
+"""Where a run stands, on disk: enough to go on as if it had never stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.errors import InputError, StorageError
+from metalda.storage import check_writable, read_folder, write_folder
+from metalda.training.draws import Draw, pack_draws, unpack_draws
+from metalda.training.gibbs import ChainState, Generators, Problem, resume_chain
+
+KIND = "checkpoint"
+
+
+@dataclass
+class Progress:
+    """Everything that a sweep changes."""
+
+    state: ChainState
+    rngs: Generators
+    draws: list[Draw]
+    doc_topics: NDArray[np.float32]  # sum over the draws so far
+    trace: list[tuple[float, float, int]]  # log-likelihood per token, seconds, moved; by sweep
+
+    @property
+    def n_sweeps(self) -> int:
+        return len(self.trace)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder that holds the progress of one run, and what that run is a run of.
+
+    `identity` tells runs apart: a fingerprint for each of the things learnt from, and the parameters that decide the
+    result.
+    """
+
+    folder: Path
+    every: int
+    identity: Mapping[str, Any]
+
+    @property
+    def exists(self) -> bool:
+        return (self.folder / f"{KIND}.json").exists()
+
+    def prepare(self, resume: bool) -> None:
+        """Refuse to write over the progress of another run, or where nothing can be written."""
+        check_writable(self.folder, KIND)
+        if self.exists and not resume:
+            raise InputError(
+                f"{self.folder}: there is a checkpoint already; go on from it with resume=True (--resume), "
+                "or give another folder"
+            )
+
+    def save(self, progress: Progress) -> None:
+        state, rngs = progress.state, progress.rngs
+        arrays: dict[str, NDArray[Any]] = {
+            "topics": state.topics,
+            "log_doc_weights": state.log_doc_weights,
+            "log_word_weights": state.log_word_weights,
+            "doc_topics": progress.doc_topics,
+            "trace": np.array(progress.trace, np.float64).reshape(-1, 3),
+        }
+        if progress.draws:
+            arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
+        streams = [rngs.doc_weights, *rngs.shards, *rngs.stripes]
+        document = {"identity": dict(self.identity), "generators": [rng.bit_generator.state for rng in streams]}
+        write_folder(self.folder, KIND, document, arrays)
+
+    def load(self, problem: Problem, n_replicas: int) -> Progress:
+        """The progress of this very run; an error that says what differs if it is another's."""
+        document, arrays = read_folder(self.folder, KIND)
+        self._check_identity(document.get("identity"))
+        try:
+            rngs = Generators.spawn(0, problem)
+            streams = [rngs.doc_weights, *rngs.shards, *rngs.stripes]
+            for rng, saved in zip(streams, document["generators"], strict=True):
+                rng.bit_generator.state = saved
+            topics = arrays["topics"].copy()
+            if len(topics) != len(problem.words):
+                raise ValueError("the number of tokens differs")
+            state = resume_chain(
+                problem, topics, arrays["log_doc_weights"].copy(), arrays["log_word_weights"].copy(), n_replicas
+            )
+            packed = {name.removeprefix("draws."): a for name, a in arrays.items() if name.startswith("draws.")}
+            draws = unpack_draws(packed) if packed else []
+            trace = [(float(a), float(b), int(c)) for a, b, c in arrays["trace"]]
+            return Progress(state, rngs, draws, arrays["doc_topics"].copy(), trace)
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            raise StorageError(f"{self.folder}: the checkpoint is damaged ({error}); start again without it") from error
+
+    def _check_identity(self, saved: Any) -> None:
+        if not isinstance(saved, dict):
+            raise StorageError(f"{self.folder}: the checkpoint is damaged (no identity); start again without it")
+        for what, value in self.identity.items():
+            if what != "parameters" and saved.get(what) != value:
+                raise InputError(
+                    f"{self.folder}: the checkpoint belongs to other data ({what} differ); "
+                    "give the data it was made with, or another folder"
+                )
+        before, now = saved.get("parameters", {}), self.identity["parameters"]
+        changed = [name for name in now if before.get(name) != now[name]]
+        if changed:
+            shown = ", ".join(f"{name}={before.get(name)!r}, now {now[name]!r}" for name in changed)
+            raise InputError(
+                f"{self.folder}: the checkpoint was made with other parameters ({shown}); "
+                "give the same ones, or another folder"
+            )
+
+
+def open_checkpoint(
+    folder: str | os.PathLike[str] | None, every: int, identity: Mapping[str, Any], resume: bool
+) -> Checkpoint | None:
+    """The checkpoint of a run, if it is to have one."""
+    if folder is None:
+        if resume:
+            raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")
+        return None
+    if every < 1:
+        raise InputError(f"checkpoint_every must be at least 1, not {every}")
+    checkpoint = Checkpoint(Path(folder), every, identity)
+    checkpoint.prepare(resume)
+    return checkpoint

@@ -1,0 +1,170 @@
+"""Stopping and going on: the model is the same, whatever happened in between."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metalda
+from contracts import CASES, FEATURES, PETS, SKIES, corpus
+from metalda import LDA, Corpus, MetaLDA
+from metalda.errors import InputError, StorageError
+
+SETTINGS = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
+
+
+def assert_same_model(one, other):
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.doc_topics_, other.doc_topics_)
+    for a, b in zip(one.draws_, other.draws_, strict=True):
+        np.testing.assert_array_equal(a.log_doc_weights, b.log_doc_weights)
+        np.testing.assert_array_equal(a.log_word_weights, b.log_word_weights)
+        np.testing.assert_array_equal(a.word_topic_counts.toarray(), b.word_topic_counts.toarray())
+    np.testing.assert_array_equal(one.history_["log_likelihood"], other.history_["log_likelihood"])
+    np.testing.assert_array_equal(one.history_["moved"], other.history_["moved"])
+
+
+def _interrupt_after(monkeypatch, n_sweeps):
+    """Let the run die, as if killed, in the sweep after these."""
+    import metalda.training.loop as loop
+
+    sweep, done = loop.sweep, []
+
+    def dying(*arguments):
+        if len(done) == n_sweeps:
+            raise MemoryError("killed")
+        done.append(1)
+        return sweep(*arguments)
+
+    monkeypatch.setattr(loop, "sweep", dying)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("n_sweeps", [1, 5, 11])
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_resumed_run_gives_the_model_of_an_uninterrupted_one(case, n_sweeps, n_shards, tmp_path, monkeypatch):
+    expected = case.make(n_shards=n_shards).fit(corpus())
+    with monkeypatch.context() as patch:
+        _interrupt_after(patch, n_sweeps)
+        with pytest.raises(MemoryError):
+            case.make(n_shards=n_shards).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=2)
+    resumed = case.make(n_shards=n_shards, n_jobs=2)
+    resumed.fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=2, resume=True)
+    assert_same_model(expected, resumed)
+
+
+def test_resuming_a_finished_run_gives_its_model_at_once(tmp_path):
+    first = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    again = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    assert_same_model(first, again)
+    np.testing.assert_array_equal(first.history_["seconds"], again.history_["seconds"])
+
+
+def test_ctrl_c_saves_a_checkpoint_to_go_on_from(tmp_path):
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    settings = {**SETTINGS, "n_iter": 20_000}
+    timer.start()
+    stopped = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=10**9)
+    assert 0 < stopped.n_iter_ < 20_000
+    resumed = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    assert_same_model(resumed, LDA(3, **settings).fit(corpus()))
+
+
+def test_a_checkpoint_is_never_written_over_by_another_run(tmp_path):
+    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match=r"checkpoint already; go on .* resume=True"):
+        LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (Corpus.from_texts(PETS + SKIES[1:] + ["sun"]), "other data .documents differ"),
+        (corpus().without_labels(), "other data .labels differ"),
+    ],
+)
+def test_a_changed_corpus_is_told_apart(data, message, tmp_path):
+    MetaLDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match=message):
+        MetaLDA(3, **SETTINGS).fit(data, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_changed_word_features_are_told_apart(tmp_path):
+    MetaLDA(3, word_features=FEATURES, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="word features differ"):
+        MetaLDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+
+
+def test_changed_parameters_are_named(tmp_path):
+    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match=r"other parameters \(n_components=3, now 4\)"):
+        LDA(4, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    with pytest.raises(InputError, match=r"model='LDA', now 'MetaLDA'"):
+        MetaLDA(3, **SETTINGS).fit(corpus().without_labels(), checkpoint=tmp_path / "c", resume=True)
+    LDA(3, **SETTINGS, n_jobs=2).fit(corpus(), checkpoint=tmp_path / "c", resume=True)  # of no effect, so allowed
+
+
+@pytest.mark.parametrize("damage", ["truncated", "no identity", "other kind"])
+def test_a_damaged_checkpoint_is_told_apart(damage, tmp_path):
+    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    manifest = tmp_path / "c" / "checkpoint.json"
+    if damage == "truncated":
+        arrays = next((tmp_path / "c").glob("*.safetensors"))
+        arrays.write_bytes(arrays.read_bytes()[:100])
+    elif damage == "no identity":
+        content = json.loads(manifest.read_text())
+        del content["document"]["identity"]
+        manifest.write_text(json.dumps(content))
+    else:
+        manifest.write_text("{}")
+    with pytest.raises(StorageError, match="c"):
+        LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+
+
+def test_resume_needs_a_folder_and_a_folder_may_be_new(tmp_path):
+    with pytest.raises(InputError, match="checkpoint="):
+        LDA(3, **SETTINGS).fit(corpus(), resume=True)
+    with pytest.raises(InputError, match="checkpoint_every"):
+        LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=0)
+    fresh = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    assert_same_model(fresh, LDA(3, **SETTINGS).fit(corpus()))
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {tests!r})
+from contracts import FEATURES, corpus
+from metalda import MetaLDA
+model = MetaLDA(3, word_features=FEATURES, n_iter=3000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False)
+print("ready", flush=True)
+model.fit(corpus(), checkpoint={folder!r}, checkpoint_every=7, resume=True)
+model.save({model!r})
+"""
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
+    """SIGKILL at random times, 20 times; then to the end."""
+    folder, model = tmp_path / "c", tmp_path / "model"
+    program = PROGRAM.format(tests=str(Path(__file__).parents[1]), folder=str(folder), model=str(model))
+    rng = random.Random(0)
+    for _ in range(20):
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0, 0.6))
+            process.kill()
+    assert not model.exists(), "it was never killed in time"
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+    expected = MetaLDA(
+        3, word_features=FEATURES, n_iter=3000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False
+    ).fit(corpus())
+    assert_same_model(metalda.load(model), expected)
+    assert len(list(folder.iterdir())) == 2, "files of killed saves are cleared away"

@@ -1,0 +1,28 @@
+"""Memory is estimated before it is needed."""
+
+import logging
+
+import pytest
+
+from contracts import CASES, corpus
+from metalda.errors import InputError
+from metalda.training import memory
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_fit_says_how_much_memory_it_needs(case, caplog):
+    with caplog.at_level(logging.INFO, logger="metalda"):
+        case.make().fit(corpus())
+    assert "Training needs about less than 1 MB of memory." in caplog.text
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 1_500_000_000)
+    with pytest.raises(InputError, match=r"needs about .* GB of memory, but this machine has 1.5 GB free"):
+        case.make(n_components=60_000, n_draws=1000).fit([*["word" + str(i) for i in range(9_000)], "cat", "rain"])
+
+
+def test_the_memory_of_this_machine_is_known():
+    available = memory.available_memory()
+    assert available is None or available > 10**7
