@@ -158,6 +158,17 @@ def test_a_model_may_be_replaced_but_nothing_else(run: Run, data: Path, tmp_path
     assert "choose a new or empty folder" in error_line(run("fit", data, "-o", tmp_path, "--text", "body", *FAST))
 
 
+def test_a_checkpoint_is_resumed_and_told_from_those_of_other_runs(run: Run, data: Path, tmp_path: Path) -> None:
+    common = ("--text", "body", "--labels", "section", "--checkpoint", tmp_path / "c", "--checkpoint-every", 2, "-q")
+    command = ("fit", data, "-o", tmp_path / "model", *common)
+    assert run(*command, *FAST).exit_code == 0
+    assert (tmp_path / "c" / "checkpoint.json").exists()
+    assert "--resume" in error_line(run(*command, *FAST))
+    assert run(*command, *FAST, "--resume").exit_code == 0
+    assert "iter=6, now 7" in error_line(run(*command, "-k", 2, "--iterations", 7, "--resume"))
+    assert "--checkpoint" in error_line(run("fit", data, "-o", tmp_path / "model", "--text", "body", "--resume"))
+
+
 def test_ctrl_c_saves_what_was_learnt_and_says_how_far_it_came(write: Write, tmp_path: Path) -> None:
     fcntl = pytest.importorskip("fcntl", reason="Windows has no SIGINT for a child process")
     termios = pytest.importorskip("termios")

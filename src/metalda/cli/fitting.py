@@ -120,6 +120,16 @@ def fit(
     draws: Annotated[int, typer.Option("--draws", min=1, help="Keep so many states at most.")] = 15,
     seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
     jobs: options.Jobs = 1,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="DIR", help="Folder in which to keep the state of training."),
+    ] = None,
+    checkpoint_every: Annotated[
+        int, typer.Option("--checkpoint-every", min=1, help="Sweeps from one checkpoint to the next.")
+    ] = 100,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, to the model of an uninterrupted run.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but problems.")] = False,
 ) -> None:
     """Learn topics from DATA and save the model.
@@ -128,6 +138,8 @@ def fit(
     """
     from metalda.storage import check_writable
 
+    if resume and checkpoint is None:
+        raise InputError("--resume needs the folder of the checkpoint: --checkpoint DIR")
     check_writable(output)
     estimator = _make_model(
         model,
@@ -170,7 +182,7 @@ def fit(
         features.require_overlap(corpus.vocabulary)
         estimator.set_params(word_features=features)
     start = time.perf_counter()
-    estimator.fit(corpus)
+    estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)
     seconds = time.perf_counter() - start
     estimator.metadata_["reading"] = reading.with_edges(corpus.label_names).to_saved()
     estimator.save(output)
