@@ -66,9 +66,9 @@ def demo(
 def _announce_compiling() -> None:
     """On a terminal the progress bar says so itself."""
     from metalda.kernels.border import needs_compiling
-    from metalda.kernels.dense import sweep_dense
+    from metalda.kernels.tokens import sweep_by_word
 
-    if needs_compiling(sweep_dense) and not sys.stderr.isatty():
+    if needs_compiling(sweep_by_word) and not sys.stderr.isatty():
         print("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr, flush=True)
 
 

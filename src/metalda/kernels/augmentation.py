@@ -17,11 +17,11 @@ import math
 import numpy as np
 from numba import float32, uintp
 
-from metalda.kernels.border import kernel
+from metalda.kernels.border import helper, kernel
 from metalda.kernels.draws import draw_log_gamma, draw_minus_log_beta, draw_tables
 
-WIDEST = 128  # topics in a block at the most
-LANES = 16  # a block is padded to a multiple of this many float32
+WIDEST = 64  # topics in a block at the most
+LANES = 8  # a block is padded to a multiple of this many float32
 # The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
 # had by division, and what is lost (1e-15 times a scale) is nothing beside the prior's rate. Where a scale is so large
 # that it might matter (Dirichlet parameters that all but vanish), sums are taken from the logarithms instead.
@@ -60,7 +60,7 @@ def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, ro
     return label_tables, minus_log_q
 
 
-@kernel
+@helper
 def _bounded_exp(x):
     return math.exp(min(max(x, LOWEST), HIGHEST))
 

@@ -43,6 +43,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled
 
 
+def helper(function: Callable[..., Any]) -> Any:
+    """Compile a function that only kernels call, into each of them."""
+    return numba.njit(nogil=True, fastmath=_FASTMATH, forceinline=True)(function)
+
+
 def compiled_kernels() -> tuple[Any, ...]:
     """Every kernel that has been imported so far."""
     return tuple(_compiled)

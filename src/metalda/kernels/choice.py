@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import float32, float64, uint64
 
-from metalda.kernels.border import kernel
+from metalda.kernels.border import helper, kernel
 
 BLOCK = 32  # topics whose weights are summed at a time while searching
 FAINT, BRIGHT = float32(1e-25), float32(1e30)  # beyond these a float32 sum has lost digits, or all of them
@@ -13,7 +13,7 @@ FEW, MODERATE = 24, 1e4  # so many factors of such a size are multiplied one by 
 LARGE, SMALL = 1e150, 1e-150
 
 
-@kernel
+@helper
 def stir(state):
     """The output of splitmix64 for a state."""
     x = uint64(state + uint64(0x9E3779B97F4A7C15))
@@ -22,14 +22,14 @@ def stir(state):
     return x ^ (x >> uint64(31))
 
 
-@kernel
+@helper
 def next_uniform(state):
     """One step of splitmix64: the new state and a uniform in [0, 1)."""
     bits = stir(state)
     return uint64(state + uint64(0x9E3779B97F4A7C15)), float64(bits >> uint64(11)) * 2.0**-53
 
 
-@kernel
+@helper
 def choose_topic(weights, n_topics, x):
     """First k with x < weights[0] + … + weights[k]; equals reference.choose_topic.
 
@@ -69,7 +69,7 @@ def choose_topic_slowly(doc_counts, alpha, word_counts, beta, topic_totals, beta
     return choose_topic(weights, n_topics, uniform * total)
 
 
-@kernel
+@helper
 def multiply_rising(log_product, product, concentration, count):
     """exp(log_product) * product, times Γ(a + c) / Γ(a); a logarithm is taken only when the product gets extreme."""
     if count > FEW or concentration > MODERATE:
@@ -81,7 +81,7 @@ def multiply_rising(log_product, product, concentration, count):
     return log_product, product
 
 
-@kernel
+@helper
 def log_rising(concentration, count):
     """log Γ(a + c) / Γ(a)"""
     if concentration < MODERATE:

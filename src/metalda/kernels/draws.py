@@ -2,12 +2,12 @@
 
 import math
 
-from metalda.kernels.border import kernel
+from metalda.kernels.border import helper
 
 FEW = 24  # up to so many customers each is asked; beyond, tables are reached by jumps
 
 
-@kernel
+@helper
 def draw_log_gamma(shape, rng):
     """log of a Gamma(shape, 1) draw, finite for any shape > 0: log G(a) = log G(a + 1) + log(U) / a."""
     if shape >= 1.0:
@@ -15,7 +15,7 @@ def draw_log_gamma(shape, rng):
     return math.log(rng.standard_gamma(shape + 1.0)) + math.log(1.0 - rng.random()) / shape
 
 
-@kernel
+@helper
 def draw_minus_log_beta(a, b, rng):
     """-log q for q ~ Beta(a, b), finite even where q itself would underflow: log(1 + y/x), x ~ G(a), y ~ G(b)."""
     log_ratio = draw_log_gamma(b, rng) - draw_log_gamma(a, rng)
@@ -24,7 +24,7 @@ def draw_minus_log_beta(a, b, rng):
     return math.log1p(math.exp(log_ratio))
 
 
-@kernel
+@helper
 def draw_tables(concentration, customers, rng):
     """t = [c > 0] + sum_{i=1}^{c-1} Bern(a / (a + i)); equals reference.draw_tables in distribution.
 

@@ -1,5 +1,5 @@
 """How topics are assigned to tokens."""
 
-from metalda.samplers.counts import DenseCounts, SparseCounts, TopicCounts, counts_for
+from metalda.samplers.counts import TopicCounts
 
-__all__ = ["DenseCounts", "SparseCounts", "TopicCounts", "counts_for"]
+__all__ = ["TopicCounts"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
 from metalda.priors import Augmentation, Gamma, LogLinear
-from metalda.samplers import TopicCounts, counts_for
+from metalda.samplers import TopicCounts
 
 # Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -109,7 +109,7 @@ def resume_chain(
     n_replicas: int = 1,
 ) -> ChainState:
     """The state with these topics and weights."""
-    counts = counts_for(problem.words, topics, problem.n_topics, problem.word_prior.design)
+    counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
     return ChainState(
         topics,
         (counts, *(counts.copy() for _ in range(n_replicas - 1))),
@@ -125,16 +125,14 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     start = time.perf_counter()
     moved, log_likelihood = _sweep_tokens(problem, state, rngs, run)
     tokens = time.perf_counter() - start
+    log_likelihood += state.counts.log_likelihood(state.beta)
     tables = doc_weights = word_weights = 0.0
     if isinstance(problem.doc_prior, Gamma):
         state, tables, doc_weights = _update_documents(problem, problem.doc_prior, state, rngs, run)
     if isinstance(problem.word_prior, Gamma):
         state, by_stripe = _update_words(problem, problem.word_prior, state, rngs, run)
-        log_likelihood += sum(likelihood for likelihood, _, _ in by_stripe)
-        tables += sum(seconds for _, seconds, _ in by_stripe)
-        word_weights = sum(seconds for _, _, seconds in by_stripe)
-    else:
-        log_likelihood += state.counts.log_likelihood(state.beta)
+        tables += sum(seconds for seconds, _ in by_stripe)
+        word_weights = sum(seconds for _, seconds in by_stripe)
     seconds = time.perf_counter() - start
     return state, SweepRecord(moved, log_likelihood, seconds, tokens, tables, doc_weights, word_weights)
 
@@ -197,19 +195,19 @@ def _update_documents(
 
 def _update_words(
     problem: Problem, prior: Gamma, state: ChainState, rngs: Generators, run: Run
-) -> tuple[ChainState, list[tuple[float, float, float]]]:
-    """Step 4 by stripes of topics; of each the log-likelihood, and the seconds for tables and weights."""
+) -> tuple[ChainState, list[tuple[float, float]]]:
+    """Step 4 by stripes of topics, and the seconds of each for tables and for weights."""
     log_weights = state.log_word_weights.copy()
 
-    def update(stripe: int) -> tuple[float, float, float]:
+    def update(stripe: int) -> tuple[float, float]:
         (first, last), rng = problem.stripes[stripe], rngs.stripes[stripe]
         start = time.perf_counter()
-        drawn = state.counts.draw_tables(prior.design, state.beta, first, last, rng)
+        drawn = state.counts.draw_tables(state.beta, first, last, rng)
         middle = time.perf_counter()
         augmentation = Augmentation(drawn.label_tables, prior.design.row_sizes, drawn.minus_log_q)
         prior.update(log_weights, augmentation, first, last, rng)
         prior.fill_concentration(log_weights, first, last, state.beta)
-        return drawn.log_likelihood, middle - start, time.perf_counter() - middle
+        return middle - start, time.perf_counter() - middle
 
     by_stripe = list(run(update, range(len(problem.stripes))))
     return state._replace(log_word_weights=log_weights), by_stripe

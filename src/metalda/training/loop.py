@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import needs_compiling
-from metalda.kernels.dense import sweep_dense
-from metalda.kernels.sparse import sweep_sparse
+from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.training.checkpoint import Checkpoint, Progress
 from metalda.training.draws import Draw
 from metalda.training.gibbs import ChainState, Generators, Problem, start_chain, sweep
@@ -126,7 +125,7 @@ def _progress_bar(n_done: int, n_iter: int, verbose: bool) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    if shown and needs_compiling(sweep_sparse, sweep_dense):
+    if shown and needs_compiling(sweep_shared, sweep_by_word):
         tqdm.write("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr)
     return tqdm(
         total=n_iter,

@@ -21,10 +21,9 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     frequencies = np.bincount(problem.words, minlength=problem.n_words)
     cells = int(np.minimum(frequencies, n_topics).sum())  # of n[k, v] that can be other than 0
     word_rows = problem.word_prior.design.n_rows
-    counts = 6 * cells if word_rows == 1 else 4 * problem.n_words * n_topics
     return (
         n_tokens * (4 + 2 + (2 if len(problem.shards) > 1 else 0))
-        + counts * n_replicas
+        + 6 * cells * n_replicas  # n[k, v]
         + 4 * n_topics * (word_rows + problem.doc_prior.design.n_rows)  # beta and alpha
         + 4 * n_topics * n_documents  # doc_topics_
         + 8 * cells * n_draws

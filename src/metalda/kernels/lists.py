@@ -1,0 +1,110 @@
+"""The counts n[k, v]: of every word a list of its topics, sorted, with their counts.
+
+Lists are sorted so that they, and with them every choice made from them, depend on the counts alone and not on how
+these came about.
+"""
+
+import math
+
+from numba import float64, int64, uintp
+
+from metalda.kernels.border import helper, kernel
+from metalda.kernels.choice import log_rising, multiply_rising
+from metalda.kernels.draws import draw_minus_log_beta, draw_tables
+
+
+@helper
+def find_topic(list_topics, start, size, topic):
+    """Where a topic stands, or would stand, in the sorted list of a word."""
+    low, high = int64(0), size
+    while low < high:
+        middle = (low + high) >> 1
+        if list_topics[uintp(start + middle)] < topic:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def change_list(list_starts, list_sizes, list_topics, list_counts, word, topic, change):
+    """Add 1 to, or take 1 from, n[topic, word]; topics of count 0 leave the list, which stays sorted."""
+    start, size = list_starts[word], int64(list_sizes[word])
+    at = start + find_topic(list_topics, start, size, topic)
+    end = start + size
+    if at < end and list_topics[at] == topic:
+        list_counts[at] += change
+        if list_counts[at] == 0:
+            for j in range(at, end - 1):
+                list_topics[j] = list_topics[j + 1]
+                list_counts[j] = list_counts[j + 1]
+            list_sizes[word] = size - 1
+        return
+    for j in range(end, at, -1):
+        list_topics[j] = list_topics[j - 1]
+        list_counts[j] = list_counts[j - 1]
+    list_topics[at] = topic
+    list_counts[at] = change
+    list_sizes[word] = size + 1
+
+
+@kernel
+def shift_counts(words, before, after, list_starts, list_sizes, list_topics, list_counts, topic_totals):
+    """Move the counts of tokens from one assignment to another."""
+    for i in range(words.shape[0]):
+        if before[i] != after[i]:
+            word = uintp(words[i])
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, uintp(before[i]), -1)
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, uintp(after[i]), 1)
+            topic_totals[uintp(before[i])] -= 1
+            topic_totals[uintp(after[i])] += 1
+
+
+@kernel
+def word_tables(
+    list_starts,
+    list_sizes,
+    list_topics,
+    list_counts,
+    topic_totals,
+    word_rows,
+    beta,
+    beta_sums,
+    row_starts,
+    row_labels,
+    label_tables,
+    minus_log_q,
+    first,
+    last,
+    rng,
+):
+    """Step 4, q'[k] and t'[k, v] for topics first … last - 1; equals reference.word_tables.
+
+    Fills the sum of t' by feature and topic, and -log q' by topic. An empty topic has neither.
+    """
+    for k in range(first, last):
+        minus_log_q[k] = 0.0
+        if topic_totals[k] > 0:
+            minus_log_q[k] = draw_minus_log_beta(beta_sums[k], float64(topic_totals[k]), rng)
+    for v in range(list_sizes.shape[0]):
+        row = uintp(word_rows[v])
+        for i in range(list_starts[v], list_starts[v] + list_sizes[v]):
+            k = int64(list_topics[i])
+            if first <= k < last:
+                tables = draw_tables(float64(beta[row, k]), int64(list_counts[i]), rng)
+                for j in range(row_starts[row], row_starts[row + 1]):
+                    label_tables[uintp(row_labels[j]), k] += tables
+
+
+@kernel
+def word_log_likelihood(list_starts, list_sizes, list_topics, list_counts, topic_totals, word_rows, beta, beta_sums):
+    """log p(w | z, beta)"""
+    log_product, product = 0.0, 1.0
+    for k in range(topic_totals.shape[0]):
+        log_product -= log_rising(beta_sums[k], topic_totals[k])
+    for v in range(list_sizes.shape[0]):
+        row = uintp(word_rows[v])
+        for i in range(list_starts[v], list_starts[v] + list_sizes[v]):
+            concentration = float64(beta[row, uintp(list_topics[i])])
+            log_product, product = multiply_rising(log_product, product, concentration, int64(list_counts[i]))
+    return log_product + math.log(product)

@@ -1,0 +1,377 @@
+"""Step 1 of a sweep, a new topic for every token.
+
+    p(z = k) ∝ (alpha[d, k] + m[d, k]) * (beta[k, v] + n[k, v]) / (beta[k, .] + n[k, .])
+
+The weight of a topic is split, so that the cost follows the topics that a word really has:
+
+    (alpha + m) n    / (beta. + n.)    from the list of the word, where most of the weight is
+    (alpha + m) beta / (beta. + n.)    over all topics, in one vectorised product (`sweep_by_word`); or, where beta is
+                                       the same for all words of a topic, as two sums that are kept up to date as
+                                       tokens move (`sweep_shared`)
+
+A token that stays where it was, as most do, changes nothing. Counts are integers, and the float32 factors are formed
+from them anew, so nothing drifts. Documents are visited in an order that keeps those with the same row of alpha
+together, so that factors need not be formed anew for each.
+"""
+
+import math
+
+import numpy as np
+from numba import float32, float64, int64, uintp
+
+from metalda.kernels.border import helper, kernel
+from metalda.kernels.choice import (
+    BLOCK,
+    BRIGHT,
+    FAINT,
+    choose_topic,
+    choose_topic_slowly,
+    multiply_rising,
+    next_uniform,
+)
+from metalda.kernels.lists import change_list, find_topic
+
+
+@helper
+def _enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, place):
+    """Count the topics of a document; returns how many it has."""
+    n_present = 0
+    for i in range(topics.shape[0]):
+        k = uintp(topics[i])
+        if doc_counts[k] == 0:
+            place[k] = n_present
+            present[n_present] = k
+            n_present += 1
+        doc_counts[k] += 1
+    for j in range(n_present):
+        k = uintp(present[j])
+        factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
+    return n_present
+
+
+@helper
+def _leave_document(doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product):
+    """Forget the topics of a document; multiplies prod_k Γ(alpha[k] + m[k]) / Γ(alpha[k]) into the likelihood."""
+    for j in range(n_present):
+        k = uintp(present[j])
+        log_product, product = multiply_rising(log_product, product, float64(doc_alpha[k]), int64(doc_counts[k]))
+        doc_counts[k] = 0
+        factor[k] = doc_alpha[k] * inverse[k]
+    return log_product, product
+
+
+@helper
+def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
+    """weights[j] = (alpha + m) n / (beta. + n.) for the topics of a word, without the token itself; returns the sum."""
+    total = float32(0)
+    for j in range(size):
+        weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
+        weights[j] = weight
+        total += weight
+    at = find_topic(list_topics, start, size, old)
+    weights[at] = float32(list_counts[start + at] - 1) * factor[old]
+    return max(total - factor[old], float32(0))
+
+
+@kernel
+def _choose_without_float32(
+    doc_counts, alpha, list_topics, list_counts, start, size, old, beta, topic_totals, beta_sums, uniform
+):
+    """The same choice in float64, for a token whose float32 weights vanish or overflow."""
+    word_counts = np.zeros(alpha.shape[0], np.int32)
+    for j in range(size):
+        word_counts[list_topics[start + j]] = list_counts[start + j]
+    word_counts[old] -= 1
+    topic_totals[old] -= 1
+    chosen = choose_topic_slowly(doc_counts, alpha, word_counts, beta, topic_totals, beta_sums, uniform)
+    topic_totals[old] += 1
+    return int64(chosen)
+
+
+@helper
+def _move_token(old, new, doc_counts, present, place, n_present, topic_totals):
+    """Take a token, whose old topic does not count it any more, to a new topic; returns how many the document has."""
+    topic_totals[old] -= 1
+    topic_totals[new] += 1
+    if doc_counts[old] == 0:
+        n_present -= 1
+        present[place[old]] = present[n_present]
+        place[present[n_present]] = place[old]
+    if doc_counts[new] == 0:
+        place[new] = n_present
+        present[n_present] = new
+        n_present += 1
+    doc_counts[new] += 1
+    return n_present
+
+
+@helper
+def _choose_by_word(factor, beta, x):
+    """First k with x < sum of factor * beta up to it, or the last of positive weight; -1 if float32 knows of none."""
+    n_topics = factor.shape[0]
+    k = 0
+    while k + BLOCK < n_topics:
+        block = float32(0)
+        for j in range(k, k + BLOCK):
+            block += factor[j] * beta[j]
+        if x < block:
+            break
+        x -= block
+        k += BLOCK
+    while k < n_topics:
+        weight = factor[k] * beta[k]
+        if x < weight:
+            return k
+        x -= weight
+        k += 1
+    k = n_topics - 1
+    while k >= 0 and factor[k] * beta[k] <= 0:
+        k -= 1
+    return k
+
+
+@kernel
+def sweep_by_word(
+    words,
+    offsets,
+    doc_order,
+    doc_rows,
+    topics,
+    alpha,
+    alpha_sums,
+    word_rows,
+    beta,
+    beta_sums,
+    list_starts,
+    list_sizes,
+    list_topics,
+    list_counts,
+    topic_totals,
+    seed,
+):
+    """Resample every token where beta may differ by word; equals reference.sweep_tokens in distribution.
+
+    Returns how many tokens moved, and log p(z | alpha).
+    """
+    n_topics = topic_totals.shape[0]
+    doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
+    inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
+    factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
+    weights = np.empty(n_topics, np.float32)
+    present = np.empty(n_topics, np.int32)  # topics of the document, in any order
+    place = np.empty(n_topics, np.int32)  # where each stands there
+    for k in range(n_topics):
+        inverse[k] = float32(1.0 / (beta_sums[k] + topic_totals[k]))
+    state, moved, row = seed, 0, -1
+    log_product, product, log_divisor, divisor = 0.0, 1.0, 0.0, 1.0
+    for d in doc_order:
+        first, last = offsets[d], offsets[d + 1]
+        if doc_rows[d] != row:
+            row = doc_rows[d]
+            for k in range(n_topics):
+                factor[k] = alpha[row, k] * inverse[k]
+        doc_alpha = alpha[row]
+        n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        for i in range(first, last):
+            old, word = uintp(topics[i]), uintp(words[i])
+            word_beta = beta[uintp(word_rows[word])]
+            kept_inverse, kept_factor = inverse[old], factor[old]
+            doc_counts[old] -= 1
+            inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
+            factor[old] = (doc_alpha[old] + float32(doc_counts[old])) * inverse[old]
+            start, size = list_starts[word], int64(list_sizes[word])
+            by_list = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
+            by_beta = float32(0)
+            for k in range(n_topics):
+                by_beta += factor[k] * word_beta[k]
+            total = by_list + by_beta
+            state, uniform = next_uniform(state)
+            x = uniform * total
+            chosen = int64(-1)
+            if FAINT < total < BRIGHT:
+                if x < by_list:
+                    chosen = int64(list_topics[uintp(start + choose_topic(weights, size, float32(x)))])
+                else:
+                    chosen = _choose_by_word(factor, word_beta, float32(x - by_list))
+            if chosen < 0:
+                chosen = _choose_without_float32(
+                    doc_counts,
+                    doc_alpha,
+                    list_topics,
+                    list_counts,
+                    start,
+                    size,
+                    old,
+                    word_beta,
+                    topic_totals,
+                    beta_sums,
+                    uniform,
+                )
+            new = uintp(chosen)
+            if new == old:
+                doc_counts[old] += 1
+                inverse[old], factor[old] = kept_inverse, kept_factor
+                continue
+            moved += 1
+            topics[i] = new
+            n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, old, -1)
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, new, 1)
+            inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
+            factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
+        log_product, product = _leave_document(
+            doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product
+        )
+        log_divisor, divisor = multiply_rising(log_divisor, divisor, alpha_sums[row], last - first)
+    return moved, log_product + math.log(product) - log_divisor - math.log(divisor)
+
+
+@helper
+def _choose_smoothing_topic(alpha, beta, inverse, x):
+    """First k with x < sum of alpha * beta / (beta. + n.) up to it, or the last topic of positive weight.
+
+    -1 if none has, since float32 cannot hold the products.
+    """
+    n_topics = alpha.shape[0]
+    k = 0
+    while k + BLOCK < n_topics:
+        block = float32(0)
+        for j in range(k, k + BLOCK):
+            block += alpha[j] * beta[j] * inverse[j]
+        if x < block:
+            break
+        x -= block
+        k += BLOCK
+    while k < n_topics:
+        weight = alpha[k] * beta[k] * inverse[k]
+        if x < weight:
+            return k
+        x -= weight
+        k += 1
+    k = n_topics - 1
+    while k >= 0 and alpha[k] * beta[k] * inverse[k] <= 0:
+        k -= 1
+    return k
+
+
+@helper
+def _choose_document_topic(present, n_present, doc_counts, beta, inverse, x):
+    """The same among the topics of the document, by m * beta / (beta. + n.)."""
+    chosen = int64(-1)
+    for j in range(n_present):
+        k = uintp(present[j])
+        weight = float32(doc_counts[k]) * beta[k] * inverse[k]
+        if weight > 0:
+            chosen = int64(k)
+        if x < weight:
+            break
+        x -= weight
+    return chosen
+
+
+@kernel
+def sweep_shared(
+    words,
+    offsets,
+    doc_order,
+    doc_rows,
+    topics,
+    alpha,
+    alpha_sums,
+    beta,
+    beta_sums,
+    list_starts,
+    list_sizes,
+    list_topics,
+    list_counts,
+    topic_totals,
+    seed,
+):
+    """Resample every token where beta[k] is the same for all words; equal to `sweep_by_word` in distribution.
+
+    The part without n is kept as two sums: over the topics of the document, m beta / (beta. + n.), and over all topics,
+    alpha beta / (beta. + n.), which is rarely chosen from.
+    """
+    n_topics = topic_totals.shape[0]
+    doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
+    inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
+    factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
+    weights = np.empty(n_topics, np.float32)
+    present = np.empty(n_topics, np.int32)  # topics of the document, in any order
+    place = np.empty(n_topics, np.int32)  # where each stands there
+    for k in range(n_topics):
+        inverse[k] = float32(1.0 / (beta_sums[k] + topic_totals[k]))
+    state, moved, row = seed, 0, -1
+    log_product, product, log_divisor, divisor = 0.0, 1.0, 0.0, 1.0
+    smoothing = 0.0
+    for d in doc_order:
+        first, last = offsets[d], offsets[d + 1]
+        if doc_rows[d] != row:
+            row = doc_rows[d]
+            smoothing = 0.0
+            for k in range(n_topics):
+                factor[k] = alpha[row, k] * inverse[k]
+                smoothing += factor[k] * beta[k]
+        doc_alpha = alpha[row]
+        n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        document = 0.0
+        for j in range(n_present):
+            k = uintp(present[j])
+            document += float32(doc_counts[k]) * inverse[k] * beta[k]
+        for i in range(first, last):
+            old, word = uintp(topics[i]), uintp(words[i])
+            kept = inverse[old], factor[old], smoothing, document
+            doc_counts[old] -= 1
+            count = float32(doc_counts[old])
+            inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
+            factor[old] = (doc_alpha[old] + count) * inverse[old]
+            smoothing += doc_alpha[old] * beta[old] * (inverse[old] - kept[0])
+            document += beta[old] * (count * inverse[old] - (count + float32(1)) * kept[0])
+            document = max(document, 0.0)
+            start, size = list_starts[word], int64(list_sizes[word])
+            by_list = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
+            total = by_list + document + smoothing
+            state, uniform = next_uniform(state)
+            x = uniform * total
+            chosen = int64(-1)
+            if FAINT < total < BRIGHT:
+                if x < by_list:
+                    chosen = int64(list_topics[uintp(start + choose_topic(weights, size, float32(x)))])
+                elif x - by_list < document and n_present > 0:
+                    chosen = _choose_document_topic(present, n_present, doc_counts, beta, inverse, x - by_list)
+                else:
+                    chosen = _choose_smoothing_topic(doc_alpha, beta, inverse, float32(x - by_list - document))
+            if chosen < 0:
+                chosen = _choose_without_float32(
+                    doc_counts,
+                    doc_alpha,
+                    list_topics,
+                    list_counts,
+                    start,
+                    size,
+                    old,
+                    beta,
+                    topic_totals,
+                    beta_sums,
+                    uniform,
+                )
+            new = uintp(chosen)
+            if new == old:
+                doc_counts[old] += 1
+                inverse[old], factor[old], smoothing, document = kept
+                continue
+            moved += 1
+            topics[i] = new
+            n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, old, -1)
+            change_list(list_starts, list_sizes, list_topics, list_counts, word, new, 1)
+            before, count = inverse[new], float32(doc_counts[new])
+            inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
+            factor[new] = (doc_alpha[new] + count) * inverse[new]
+            smoothing += doc_alpha[new] * beta[new] * (inverse[new] - before)
+            document += beta[new] * (count * inverse[new] - (count - float32(1)) * before)
+        log_product, product = _leave_document(
+            doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product
+        )
+        log_divisor, divisor = multiply_rising(log_divisor, divisor, alpha_sums[row], last - first)
+    return moved, log_product + math.log(product) - log_divisor - math.log(divisor)
