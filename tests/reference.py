@@ -27,7 +27,10 @@ def splitmix(seed):
 
 
 def sweep_tokens(documents, topics, alpha, beta, uniforms):
-    """Step 1 by the formula: alpha[d][k], beta[k][v]; counts from scratch for every token. Changes `topics`."""
+    """Step 1 by the formula: alpha[d][k], beta[k][v]; counts from scratch for every token. Changes `topics`.
+
+    The uniform falls on the parts of the weights that have n first, then on those that have beta.
+    """
     n_topics, n_words = beta.shape
     for d, document in enumerate(documents):
         for i in range(len(document)):
@@ -40,8 +43,9 @@ def sweep_tokens(documents, topics, alpha, beta, uniforms):
                         n[topics[e][j], v] += 1
                         m[topics[e][j]] += e == d
             v = document[i]
-            weights = (alpha[d] + m) * (beta[:, v] + n[:, v]) / (beta.sum(axis=1) + n.sum(axis=1))
-            topics[d][i] = choose_topic(weights, next(uniforms) * weights.sum())
+            factor = (alpha[d] + m) / (beta.sum(axis=1) + n.sum(axis=1))
+            weights = np.concatenate([factor * n[:, v], factor * beta[:, v]])
+            topics[d][i] = choose_topic(weights, next(uniforms) * weights.sum()) % n_topics
 
 
 def draw_log_gamma(shape, rng):

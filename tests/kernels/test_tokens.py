@@ -1,5 +1,6 @@
 """The token kernels against their twin, and the choice of a topic at its edges."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ from metalda.corpus import NamedMatrix
 from metalda.kernels.choice import choose_topic
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Shard
-from metalda.samplers import DenseCounts, SparseCounts
+from metalda.samplers import TopicCounts
 
 SMALLEST_STEP = 2.0**-24  # between float32 uniforms
 
@@ -59,14 +60,14 @@ DOCUMENTS = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_si
 
 @given(documents=DOCUMENTS, n_topics=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
 @settings(derandomize=True, max_examples=60, deadline=None)
-def test_a_dense_sweep_equals_the_formula_token_by_token(documents, n_topics, seed):
+def test_a_sweep_by_word_equals_the_formula_token_by_token(documents, n_topics, seed):
     rng = np.random.default_rng(seed)
     words, offsets = _flatten(documents)
     alpha = rng.gamma(1.0, 1.0, (len(documents), n_topics))
     beta = rng.gamma(1.0, 1.0, (n_topics, 5))
     before = rng.integers(0, n_topics, len(words)).astype(np.uint16)
     topics = before.copy()
-    counts = DenseCounts.count(words, topics, n_topics, _one_row_a_word(5))
+    counts = TopicCounts.count(words, topics, n_topics, _one_row_a_word(5))
     shard = Shard.cut(words, offsets, np.arange(len(documents)), 0, len(documents))
     nested = [list(topics[a:b]) for a, b in pairwise(offsets)]
 
@@ -84,19 +85,22 @@ def test_a_dense_sweep_equals_the_formula_token_by_token(documents, n_topics, se
 
 
 def _assert_counts_follow(counts, words, topics, n_topics, design):
-    again = type(counts).count(words, topics, n_topics, design)
-    np.testing.assert_array_equal(counts.to_matrix().toarray(), again.to_matrix().toarray())
+    again = TopicCounts.count(words, topics, n_topics, design)
+    for found, expected in zip(counts._lists[:2], again._lists[:2], strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for name in ("indices", "data"):  # in the order of the lists
+        np.testing.assert_array_equal(getattr(counts.to_matrix(), name), getattr(again.to_matrix(), name))
     np.testing.assert_array_equal(counts.topic_totals, again.topic_totals)
 
 
 @given(documents=DOCUMENTS, n_topics=st.integers(1, 70), n_rows=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
 @settings(derandomize=True, max_examples=100, deadline=None)
-def test_sparse_counts_follow_from_the_topics_and_lists_stay_sorted(documents, n_topics, n_rows, seed):
+def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_rows, seed):
     rng = np.random.default_rng(seed)
     words, offsets = _flatten(documents)
     design = Design.build(None, 5)
     topics = rng.integers(0, n_topics, len(words)).astype(np.uint16)
-    counts = SparseCounts.count(words, topics, n_topics, design)
+    counts = TopicCounts.count(words, topics, n_topics, design)
     shard = Shard.cut(words, offsets, rng.integers(0, n_rows, len(documents)), 0, len(documents))
     alpha = _concentration(rng.gamma(0.3, 1.0, (n_rows, n_topics)) + 1e-6)
     beta = _concentration(rng.gamma(0.3, 1.0, (1, n_topics)) + 1e-6)
@@ -114,13 +118,12 @@ def test_sparse_counts_follow_from_the_topics_and_lists_stay_sorted(documents, n
         assert log_likelihood == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
-def test_shifting_counts_there_and_back_changes_nothing(kind):
+def test_shifting_counts_there_and_back_changes_nothing():
     rng = np.random.default_rng(0)
     words = rng.integers(0, 5, 200).astype(np.int32)
     before, after = rng.integers(0, 9, (2, 200)).astype(np.uint16)
-    design = Design.build(None, 5) if kind is SparseCounts else _one_row_a_word(5)
-    counts = kind.count(words, before, 9, design)
+    design = Design.build(None, 5)
+    counts = TopicCounts.count(words, before, 9, design)
     counts.shift(words, before, after)
     _assert_counts_follow(counts, words, after, 9, design)
     counts.shift(words, after, before)
@@ -129,37 +132,34 @@ def test_shifting_counts_there_and_back_changes_nothing(kind):
 
 @given(documents=st.lists(st.lists(st.integers(0, 3), max_size=60), min_size=1, max_size=4), seed=st.integers(0, 999))
 @settings(derandomize=True, max_examples=60, deadline=None)
-@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
-def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(kind, documents, seed):
+@pytest.mark.parametrize("make_design", [partial(Design.build, None), _one_row_a_word], ids=["shared", "by word"])
+def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design, documents, seed):
     rng = np.random.default_rng(seed)
     words, _ = _flatten(documents)
     topics = rng.integers(0, 3, len(words)).astype(np.uint16)
-    design = Design.build(None, 4) if kind is SparseCounts else _one_row_a_word(4)
+    design = make_design(4)
     rows = np.exp(rng.normal(0, 3, (design.n_rows, 3))).astype(np.float32)
     by_word = rows[design.row_of].astype(float)
     beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0))
-    counts = kind.count(words, topics, 3, design)
+    counts = TopicCounts.count(words, topics, 3, design)
     n = counts.to_matrix().toarray()
     expected = sum(reference.dirichlet_multinomial(by_word[:, k], n[:, k]) for k in range(3))
-    found = counts.draw_tables(design, beta, 0, 3, rng).log_likelihood
-    assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
-    if kind is SparseCounts:
-        assert counts.log_likelihood(beta) == pytest.approx(expected, rel=1e-6, abs=1e-5)
+    assert counts.log_likelihood(beta) == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [1e-38, 1e-20, 1.0, 1e30])
 @pytest.mark.parametrize("beta", [1e-38, 1e-20, 1.0, 1e30])
-@pytest.mark.parametrize("kind", [DenseCounts, SparseCounts])
-def test_extreme_priors_still_give_every_topic_its_chance(kind, alpha, beta):
-    """One word, one document of one token: all topics are alike, whatever float32 makes of the product."""
+@pytest.mark.parametrize("n_words", [1, 2])  # one row of beta, or one for each word
+def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
+    """One document of one token: all topics are alike, whatever float32 makes of the product."""
     words, offsets = _flatten([[0]])
     topics = np.zeros(1, np.uint16)
-    counts = kind.count(words, topics, 4, Design.build(None, 1))
+    counts = TopicCounts.count(words, topics, 4, Design.build(None, 1) if n_words == 1 else _one_row_a_word(2))
     shard = Shard.cut(words, offsets, np.zeros(1, np.int32), 0, 1)
     rng = np.random.default_rng(0)
     drawn = set()
     for _ in range(200):
-        flat = _concentration(np.full((1, 4), alpha)), _concentration(np.full((1, 4), beta))
+        flat = _concentration(np.full((1, 4), alpha)), _concentration(np.full((n_words, 4), beta))
         counts.sweep(shard, topics, *flat, rng.integers(2**64, dtype=np.uint64))
         drawn.add(int(topics[0]))
     assert drawn == {0, 1, 2, 3}

@@ -15,7 +15,7 @@ from metalda import MetaLDA
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.priors import Gamma
-from metalda.samplers import counts_for
+from metalda.samplers import TopicCounts
 from metalda.training.gibbs import Generators, Problem, start_chain, sweep
 from metalda.training.loop import kept_sweeps
 from metalda.training.threads import count_jobs
@@ -47,7 +47,7 @@ def test_shards_cover_every_document_once(lengths, n_shards):
 
 
 @pytest.mark.parametrize(("n_shards", "n_replicas"), [(1, 1), (2, 1), (5, 1), (5, 3)])
-@pytest.mark.parametrize("features", [None, FEATURES], ids=["sparse", "dense"])
+@pytest.mark.parametrize("features", [None, FEATURES], ids=["shared", "by word"])
 def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_replicas, features):
     documents = corpus()
     n_words = len(documents.vocabulary)
@@ -60,7 +60,7 @@ def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_re
     state = start_chain(problem, np.random.default_rng(0), n_replicas)
     for _ in range(20):
         state, _ = sweep(problem, state, rngs)
-    again = counts_for(documents.words, state.topics, 4, word_prior.design)
+    again = TopicCounts.count(documents.words, state.topics, 4, word_prior.design)
     for counts in state.replicas:
         np.testing.assert_array_equal(again.to_matrix().toarray(), counts.to_matrix().toarray())
         np.testing.assert_array_equal(again.topic_totals, counts.topic_totals)

@@ -27,25 +27,37 @@ def find_topic(list_topics, start, size, topic):
 
 
 @helper
-def change_list(list_starts, list_sizes, list_topics, list_counts, word, topic, change):
-    """Add 1 to, or take 1 from, n[topic, word]; topics of count 0 leave the list, which stays sorted."""
-    start, size = list_starts[word], int64(list_sizes[word])
-    at = start + find_topic(list_topics, start, size, topic)
+def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new):
+    """Take 1 from the topic that stands at `old_at` in the list of a word, and give it to topic `new`.
+
+    A topic of count 0 leaves the list, a topic of count 1 comes in where it belongs, and those between make room.
+    """
+    at = start + old_at
+    to = start + find_topic(list_topics, start, size, new)
     end = start + size
-    if at < end and list_topics[at] == topic:
-        list_counts[at] += change
-        if list_counts[at] == 0:
-            for j in range(at, end - 1):
-                list_topics[j] = list_topics[j + 1]
-                list_counts[j] = list_counts[j + 1]
-            list_sizes[word] = size - 1
-        return
-    for j in range(end, at, -1):
-        list_topics[j] = list_topics[j - 1]
-        list_counts[j] = list_counts[j - 1]
-    list_topics[at] = topic
-    list_counts[at] = change
-    list_sizes[word] = size + 1
+    known = to < end and list_topics[uintp(to)] == new
+    list_counts[uintp(at)] -= 1
+    stays = list_counts[uintp(at)] > 0
+    if known:
+        list_counts[uintp(to)] += 1
+        if stays:
+            return
+        list_sizes[word] = size - 1
+        to = end - 1  # the last place is left over
+    elif stays:
+        list_sizes[word] = size + 1
+        at = end  # a place is added
+    elif at < to:
+        to -= 1
+    for j in range(at, to):
+        list_topics[uintp(j)] = list_topics[uintp(j + 1)]
+        list_counts[uintp(j)] = list_counts[uintp(j + 1)]
+    for j in range(at, to, -1):
+        list_topics[uintp(j)] = list_topics[uintp(j - 1)]
+        list_counts[uintp(j)] = list_counts[uintp(j - 1)]
+    if not known:
+        list_topics[uintp(to)] = new
+        list_counts[uintp(to)] = 1
 
 
 @kernel
@@ -54,8 +66,9 @@ def shift_counts(words, before, after, list_starts, list_sizes, list_topics, lis
     for i in range(words.shape[0]):
         if before[i] != after[i]:
             word = uintp(words[i])
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, uintp(before[i]), -1)
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, uintp(after[i]), 1)
+            start, size = list_starts[word], int64(list_sizes[word])
+            at = find_topic(list_topics, start, size, uintp(before[i]))
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, at, uintp(after[i]))
             topic_totals[uintp(before[i])] -= 1
             topic_totals[uintp(after[i])] += 1
 

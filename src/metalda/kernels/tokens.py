@@ -29,7 +29,7 @@ from metalda.kernels.choice import (
     multiply_rising,
     next_uniform,
 )
-from metalda.kernels.lists import change_list, find_topic
+from metalda.kernels.lists import find_topic, move_in_list
 
 
 @helper
@@ -62,15 +62,18 @@ def _leave_document(doc_alpha, inverse, doc_counts, factor, present, n_present, 
 
 @helper
 def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
-    """weights[j] = (alpha + m) n / (beta. + n.) for the topics of a word, without the token itself; returns the sum."""
+    """weights[j] = (alpha + m) n / (beta. + n.) for the topics of a word, without the token itself.
+
+    Returns their sum, and where the old topic stands.
+    """
     total = float32(0)
     for j in range(size):
         weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
         weights[j] = weight
         total += weight
     at = find_topic(list_topics, start, size, old)
-    weights[at] = float32(list_counts[start + at] - 1) * factor[old]
-    return max(total - factor[old], float32(0))
+    weights[uintp(at)] = float32(list_counts[uintp(start + at)] - 1) * factor[old]
+    return max(total - factor[old], float32(0)), at
 
 
 @kernel
@@ -174,16 +177,16 @@ def sweep_by_word(
         n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
         for i in range(first, last):
             old, word = uintp(topics[i]), uintp(words[i])
-            word_beta = beta[uintp(word_rows[word])]
+            beta_row = uintp(word_rows[word])
             kept_inverse, kept_factor = inverse[old], factor[old]
             doc_counts[old] -= 1
             inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
             factor[old] = (doc_alpha[old] + float32(doc_counts[old])) * inverse[old]
             start, size = list_starts[word], int64(list_sizes[word])
-            by_list = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
+            by_list, old_at = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
             by_beta = float32(0)
             for k in range(n_topics):
-                by_beta += factor[k] * word_beta[k]
+                by_beta += factor[k] * beta[beta_row, k]
             total = by_list + by_beta
             state, uniform = next_uniform(state)
             x = uniform * total
@@ -192,7 +195,7 @@ def sweep_by_word(
                 if x < by_list:
                     chosen = int64(list_topics[uintp(start + choose_topic(weights, size, float32(x)))])
                 else:
-                    chosen = _choose_by_word(factor, word_beta, float32(x - by_list))
+                    chosen = _choose_by_word(factor, beta[beta_row], float32(x - by_list))
             if chosen < 0:
                 chosen = _choose_without_float32(
                     doc_counts,
@@ -202,7 +205,7 @@ def sweep_by_word(
                     start,
                     size,
                     old,
-                    word_beta,
+                    beta[beta_row],
                     topic_totals,
                     beta_sums,
                     uniform,
@@ -215,8 +218,7 @@ def sweep_by_word(
             moved += 1
             topics[i] = new
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, old, -1)
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, new, 1)
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
             inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
             factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
         log_product, product = _leave_document(
@@ -329,7 +331,7 @@ def sweep_shared(
             document += beta[old] * (count * inverse[old] - (count + float32(1)) * kept[0])
             document = max(document, 0.0)
             start, size = list_starts[word], int64(list_sizes[word])
-            by_list = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
+            by_list, old_at = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
             total = by_list + document + smoothing
             state, uniform = next_uniform(state)
             x = uniform * total
@@ -363,8 +365,7 @@ def sweep_shared(
             moved += 1
             topics[i] = new
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, old, -1)
-            change_list(list_starts, list_sizes, list_topics, list_counts, word, new, 1)
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
             before, count = inverse[new], float32(doc_counts[new])
             inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
             factor[new] = (doc_alpha[new] + count) * inverse[new]
