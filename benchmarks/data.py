@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import tarfile
+import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +20,7 @@ def data_folder() -> Path:
     return folder
 
 
+@lru_cache
 def load_ws() -> tuple[Corpus, Corpus, WordFeatures]:
     """Web Snippets: train, test, and the paper's binarised embeddings."""
     from metalda import WordFeatures
@@ -24,3 +28,45 @@ def load_ws() -> tuple[Corpus, Corpus, WordFeatures]:
 
     train, test = load(data_folder())
     return train, test, WordFeatures.read(data_folder() / "WS" / "binary_embeddings.txt")
+
+
+@lru_cache
+def load_newsgroups(part: str = "train") -> Corpus:
+    """20 Newsgroups without headers; the training part has 1.49 million tokens."""
+    from metalda import Corpus
+
+    texts, labels = [], []
+    with tarfile.open(data_folder() / "20news-bydate.tar.gz") as archive:
+        for member in archive:
+            if member.isfile() and part in member.name:
+                file = archive.extractfile(member)
+                assert file is not None
+                texts.append(file.read().decode("latin-1").split("\n\n", 1)[-1])
+                labels.append(member.name.split("/")[-2])
+    return Corpus.from_texts(texts, labels, token_pattern=r"[a-z]{2,}", stop_words="english", min_df=5, max_df=0.95)
+
+
+@lru_cache
+def load_arxiv() -> Corpus:
+    """All arXiv abstracts with their categories as labels; kept in a cache folder, memory-mapped."""
+    from metalda import Corpus
+
+    folder = Path(tempfile.gettempdir()) / "metalda-benchmarks" / "arxiv"
+    if not (folder / "corpus.json").exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        Corpus.read(
+            data_folder() / "arxiv.tsv.xz",
+            text=["title", "abstract"],
+            labels="categories",
+            label_delimiter=",",
+            min_df=5,
+        ).save(folder)
+    return Corpus.load(folder)
+
+
+@lru_cache
+def load_glove() -> WordFeatures:
+    """200 bits from 100-dimensional GloVe."""
+    from metalda import Embeddings
+
+    return Embeddings.read(data_folder() / "glove.6B.100d.subset.txt.gz").binarize()

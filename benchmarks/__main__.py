@@ -1,0 +1,37 @@
+"""Every figure that we are held to, beside its bar: ``python -m benchmarks [--only lda,threads] [--json FILE]``.
+
+Needs the extra `bench` and the real corpora, half an hour, and nothing else running; `--quick` is a rehearsal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.cases import CASES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", help="some of: " + ", ".join(CASES))
+    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    parser.add_argument("--quick", action="store_true", help="few sweeps: a rehearsal whose figures mean little")
+    options = parser.parse_args()
+    chosen = options.only.split(",") if options.only else list(CASES)
+    rows = []
+    print(f"{'work':<50} {'figure':>8} {'':<22} {'floor':>6} {'goal':>6}  verdict", flush=True)
+    for name in chosen:
+        for row in CASES[name](options.quick):
+            rows.append(row)
+            bars = f"{row.floor:>6g} {row.goal:>6g}"
+            print(f"{row.work:<50} {row.figure:>8.2f} {row.unit:<22} {bars}  {row.verdict:<7} {row.detail}", flush=True)
+            if options.json:
+                content = {"machine": platform.processor() or platform.machine(), "rows": [asdict(r) for r in rows]}
+                options.json.write_text(json.dumps(content, indent=1))
+
+
+if __name__ == "__main__":
+    main()

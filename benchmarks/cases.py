@@ -1,0 +1,221 @@
+"""The work that is measured. Each case yields rows of the table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.chains import Ours, Tomotopy, compare
+from benchmarks.data import data_folder, load_arxiv, load_glove, load_newsgroups, load_ws
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure with the bar that it is held to."""
+
+    work: str
+    figure: float
+    unit: str
+    floor: float
+    goal: float
+    higher_is_better: bool
+    detail: str = ""
+
+    @property
+    def verdict(self) -> str:
+        def reached(bar: float) -> bool:
+            return self.figure >= bar if self.higher_is_better else self.figure <= bar
+
+        return "goal" if reached(self.goal) else "floor" if reached(self.floor) else "MISSED"
+
+
+def _faster(work: str, result: tuple[float, float, float], floor: float, goal: float) -> Row:
+    ours, peer, ratio = result
+    return Row(work, ratio, "times faster", floor, goal, True, f"{ours * 1e3:.1f} ms, tomotopy {peer * 1e3:.1f} ms")
+
+
+def _units(work: str, result: tuple[float, float, float], stages: str, floor: float, goal: float) -> Row:
+    ours, peer, ratio = result
+    detail = f"{ours * 1e3:.1f} ms, tomotopy {peer * 1e3:.1f} ms; {stages}"
+    return Row(work, 1 / ratio, "tomotopy LDA sweeps", floor, goal, False, detail)
+
+
+def _stages(chain: Ours) -> str:
+    """Milliseconds by stage, medians of the last sweeps."""
+    names = ("tokens", "tables", "doc_weights", "word_weights")
+    medians = {name: 1e3 * np.median([getattr(r, name) for r in chain.records[-50:]]) for name in names}
+    return ", ".join(f"{name} {value:.1f}" for name, value in medians.items())
+
+
+def lda(quick: bool) -> Iterator[Row]:
+    """LDA sweeps against tomotopy's."""
+    warm = 20 if quick else 200
+    train, _, _ = load_ws()
+    for n_topics, floor, goal in ((50, 1.3, 1.6), (200, 2.3, 3.0), (1000, 4.5, 8.0)):
+        result = compare(Ours(train, n_topics), Tomotopy(train, n_topics), warm=warm)
+        yield _faster(f"LDA, WS, K = {n_topics}", result, floor, goal)
+    news = load_newsgroups()
+    for n_topics, floor, goal in ((200, 1.5, 2.0), (1000, 4.5, 6.0)):
+        result = compare(Ours(news, n_topics), Tomotopy(news, n_topics), warm=warm, sweeps=2 if quick else 10)
+        yield _faster(f"LDA, 20 Newsgroups, K = {n_topics}", result, floor, goal)
+
+
+def metalda(quick: bool) -> Iterator[Row]:
+    """MetaLDA sweeps, in units of tomotopy's plain LDA."""
+    warm = 20 if quick else 200
+    train, _, features = load_ws()
+    for n_topics, floor, goal in ((50, 2.0, 1.4), (200, 1.6, 1.2)):
+        chain = Ours(train, n_topics, "labels", "features", features)
+        result = compare(chain, Tomotopy(train, n_topics), warm=warm)
+        yield _units(f"MetaLDA, WS, K = {n_topics}", result, _stages(chain), floor, goal)
+    chain = Ours(train, 200, "labels", 0.01)
+    result = compare(chain, Tomotopy(train, 200), warm=warm)
+    yield _units("MetaLDA-dl-0.01, WS, K = 200", result, _stages(chain), 1.0, 0.5)
+
+
+def likelihood(quick: bool) -> Iterator[Row]:
+    """How much sooner we reach the likelihood that tomotopy has after 500 sweeps."""
+    news = load_newsgroups()
+    n_sweeps = 30 if quick else 500
+    peer = Tomotopy(news, 200)
+    theirs = peer.sweep(n_sweeps)
+    target = peer.log_likelihood(news)
+    chain, seconds = Ours(news, 200), 0.0
+    chain.sweep(0)
+    while seconds < 3 * theirs:
+        seconds += chain.sweep(5)
+        if chain.log_likelihood >= target:
+            break
+    detail = f"{len(chain.records)} sweeps in {seconds:.0f} s, tomotopy {n_sweeps} in {theirs:.0f} s, to {target:.4f}"
+    yield Row("likelihood of tomotopy after 500 sweeps", theirs / seconds, "times sooner", 1.5, 2.5, True, detail)
+
+
+def growth(quick: bool) -> Iterator[Row]:
+    """Cost per token as topics grow."""
+    news = load_newsgroups()
+    small, large = Ours(news, 100), Ours(news, 1000)
+    own, other, ratio = compare(small, large, warm=10 if quick else 100, sweeps=2 if quick else 5)
+    detail = f"{own / news.n_tokens * 1e9:.0f} to {other / news.n_tokens * 1e9:.0f} ns per token"
+    yield Row("LDA, 20 Newsgroups, K = 100 to 1,000", ratio, "times the cost", 2.2, 1.7, False, detail)
+
+
+def threads(quick: bool) -> Iterator[Row]:
+    """Two threads against one."""
+    for name, corpus, warm, sweeps in (("20 Newsgroups", load_newsgroups(), 50, 10), ("arXiv", load_arxiv(), 5, 1)):
+        for model, priors in (("LDA", (0.1, 0.01)), ("MetaLDA", ("labels", "features"))):
+            features = load_glove() if model == "MetaLDA" else None
+            two, one = (Ours(corpus, 200, *priors, features, n_jobs=n) for n in (2, 1))
+            ours, other, ratio = compare(two, one, warm=2 if quick else warm, sweeps=sweeps, rounds=3 if quick else 5)
+            detail = f"{ours * 1e3:.0f} ms, one thread {other * 1e3:.0f} ms; {len(two.problem.shards)} shards"
+            yield Row(f"{model}, {name}, K = 200, two threads", ratio, "times faster", 1.6, 1.85, True, detail)
+
+
+MEMORY = """
+import resource
+from benchmarks.data import load_arxiv
+from metalda import MetaLDA
+MetaLDA(500, word_prior=0.01, n_iter={n_iter}, thin=1, random_state=0, n_jobs=2, verbose=False).fit(load_arxiv())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def memory(quick: bool) -> Iterator[Row]:
+    """Peak memory of MetaLDA with labels on arXiv, K = 500, 15 draws, in a process of its own."""
+    load_arxiv()
+    program = MEMORY.format(n_iter=2 if quick else 30)
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    yield Row("arXiv, K = 500, MetaLDA with labels: peak memory", int(done.stdout) / 1e9, "GB", 3.0, 1.5, False)
+
+
+def reading(quick: bool) -> Iterator[Row]:
+    """Reading and tokenising arXiv, against scikit-learn's CountVectorizer on the same rows."""
+    import lzma
+
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from metalda import Corpus
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arxiv.tsv"
+        with lzma.open(data_folder() / "arxiv.tsv.xz", "rt", encoding="utf-8") as source, path.open("w") as target:
+            for i, line in enumerate(source):
+                if i <= (20_000 if quick else 10**9):
+                    target.write(line)
+        pairs = []
+        for _ in range(1 if quick else 3):
+            start = time.perf_counter()
+            Corpus.read(path, text="abstract", min_df=5)
+            middle = time.perf_counter()
+            with path.open(encoding="utf-8") as file:
+                next(file)
+                CountVectorizer(min_df=5).fit_transform(line.split("\t")[3] for line in file)
+            pairs.append((middle - start, time.perf_counter() - middle))
+    ours, peer = np.median(pairs, axis=0)
+    ratio = float(np.median([b / a for a, b in pairs]))
+    yield Row(
+        "reading arXiv", ratio, "times CountVectorizer", 1.0, 2.0, True, f"{ours:.1f} s, scikit-learn {peer:.1f} s"
+    )
+
+
+def folding(quick: bool) -> Iterator[Row]:
+    """transform of 10,000 WS documents against tomotopy's infer, equal sweeps, one thread."""
+    from metalda import LDA
+    from metalda.training.folding import BURN_IN, SWEEPS
+
+    train, test, _ = load_ws()
+    n_sweeps = BURN_IN + SWEEPS
+    peer = Tomotopy(train, 100)
+    peer.sweep(20 if quick else 200)
+    model = LDA(100, n_iter=20 if quick else 200, n_draws=1, random_state=0, verbose=False).fit(train)
+    documents = [list(words) for words in test] + [list(words) for words in train][: 10_000 - len(test)]
+    made = [peer.model.make_doc(words) for words in documents if set(words) & set(train.vocabulary)]
+    model.transform(documents[:10])
+    pairs: list[Any] = []
+    for _ in range(5):
+        start = time.perf_counter()
+        model.transform(documents)
+        middle = time.perf_counter()
+        peer.model.infer(made, iterations=n_sweeps, workers=1)
+        pairs.append((middle - start, time.perf_counter() - middle))
+    ours, other = np.median(pairs, axis=0)
+    ratio = float(np.median([b / a for a, b in pairs]))
+    yield Row(
+        "transform of 10,000 WS documents, K = 100",
+        ratio,
+        "times faster",
+        3.0,
+        6.0,
+        True,
+        f"{ours:.2f} s, tomotopy {other:.2f} s",
+    )
+
+
+def startup(quick: bool) -> Iterator[Row]:
+    """From the shell to the first sweep: with an empty cache of compiled kernels, and with a full one."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.txt"
+        data.write_text("\n".join("1\tpets\tcat dog purr" if i % 2 else "2\tsky\train sun cloud" for i in range(50)))
+        features = Path(folder) / "features.txt"
+        features.write_text("cat\t0\ndog\t0\nrain\t1\nsun\t1\n")
+        command = [sys.executable, "-m", "metalda", "fit", str(data), "-o", f"{folder}/model", "-k", "5", "-q"]
+        command += ["--iterations", "1", "--word-features", str(features)]
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        seconds = []
+        for _ in range(4):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, env=environment)
+            seconds.append(time.perf_counter() - start)
+    yield Row("cold first fit", seconds[0], "s", 25, 12, False)
+    yield Row("warm start of the command line", min(seconds[1:]), "s", 2.0, 1.2, False)
+
+
+CASES = {each.__name__: each for each in (lda, metalda, likelihood, growth, threads, memory, reading, folding, startup)}

@@ -1,0 +1,113 @@
+"""Our sampler and tomotopy's, each as something that can be asked for some more sweeps."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+
+class Ours:
+    """A chain of one of our models, swept as `fit` sweeps it."""
+
+    def __init__(
+        self,
+        corpus: Any,
+        n_topics: int,
+        doc_prior: Any = 0.1,
+        word_prior: Any = 0.01,
+        features: Any = None,
+        n_jobs: int = 1,
+    ) -> None:
+        from metalda import MetaLDA
+        from metalda.meta.shards import shard_bounds
+        from metalda.training.gibbs import Generators, Problem, start_chain
+
+        model = MetaLDA(n_topics, doc_prior=doc_prior, word_prior=word_prior, word_features=features, n_jobs=n_jobs)
+        n_words = len(corpus.vocabulary)
+        rows = features.rows(corpus.vocabulary) if word_prior == "features" else None
+        self.problem = Problem(
+            corpus.words,
+            corpus.offsets,
+            n_words,
+            n_topics,
+            model._prior_of_documents(corpus.labels, len(corpus)),
+            model._prior_of_words(rows, n_words),
+            shard_bounds(corpus.offsets, model._count_shards(corpus)),
+        )
+        self.rngs = Generators.spawn(0, self.problem)
+        self.state = start_chain(self.problem, np.random.default_rng(0), min(n_jobs, len(self.problem.shards)))
+        self.run: Any = ThreadPoolExecutor(n_jobs).map if n_jobs > 1 else map
+        self.records: list[Any] = []
+
+    def sweep(self, n: int) -> float:
+        """Seconds for so many sweeps."""
+        from metalda.training.gibbs import sweep
+
+        start = time.perf_counter()
+        for _ in range(n):
+            self.state, record = sweep(self.problem, self.state, self.rngs, self.run)
+            self.records.append(record)
+        return time.perf_counter() - start
+
+    @property
+    def log_likelihood(self) -> float:
+        return self.records[-1].log_likelihood / len(self.problem.words)
+
+
+class Tomotopy:
+    """tomotopy's LDA with fixed, symmetric priors."""
+
+    def __init__(self, corpus: Any, n_topics: int, n_jobs: int = 1) -> None:
+        import tomotopy
+
+        self.model: Any = tomotopy.LDAModel(k=n_topics, alpha=0.1, eta=0.01, seed=1)
+        for document in corpus:
+            if document:
+                self.model.add_doc(document)
+        self.model.optim_interval = 0
+        self.n_jobs = n_jobs
+
+    def sweep(self, n: int) -> float:
+        start = time.perf_counter()
+        self.model.train(n, workers=self.n_jobs)
+        return time.perf_counter() - start
+
+    def log_likelihood(self, corpus: Any) -> float:
+        """log p(w, z) per token of its present topics, by our formula."""
+        from metalda.meta.design import Design
+        from metalda.meta.shards import Shard
+        from metalda.priors import Fixed
+        from metalda.samplers import TopicCounts
+
+        index = {word: v for v, word in enumerate(corpus.vocabulary)}
+        documents = [([index[self.model.vocabs[w]] for w in doc.words], doc.topics) for doc in self.model.docs]
+        words = np.concatenate([np.array(w, np.int32) for w, _ in documents])
+        topics = np.concatenate([np.array(z, np.uint16) for _, z in documents])
+        offsets = np.concatenate([[0], np.cumsum([len(w) for w, _ in documents])]).astype(np.int64)
+        doc_prior, word_prior = (
+            Fixed(Design.build(None, len(documents)), 0.1),
+            Fixed(Design.build(None, len(index)), 0.01),
+        )
+        alpha = doc_prior.concentration(doc_prior.start_weights(self.model.k))
+        beta = word_prior.concentration(word_prior.start_weights(self.model.k))
+        counts = TopicCounts.count(words, topics, self.model.k, word_prior.design)
+        by_words = counts.log_likelihood(beta)
+        shard = Shard.cut(words, offsets, doc_prior.design.row_of, 0, len(documents))
+        # One more sweep gives log p(z | alpha) of the topics after it, which differ by next to nothing.
+        _, by_documents = counts.sweep(shard, topics, alpha, beta, np.uint64(1))
+        return (by_words + by_documents) / len(words)
+
+
+def compare(ours: Any, peer: Any, *, warm: int, rounds: int = 5, sweeps: int = 10) -> tuple[float, float, float]:
+    """Seconds per sweep of each and how many times faster we are: medians over rounds that alternate.
+
+    They alternate because the speed of a shared machine changes from one minute to the next.
+    """
+    ours.sweep(warm)
+    peer.sweep(warm)
+    pairs = np.array([(ours.sweep(sweeps) / sweeps, peer.sweep(sweeps) / sweeps) for _ in range(rounds)])
+    own, other = np.median(pairs, axis=0)
+    return float(own), float(other), float(np.median(pairs[:, 1] / pairs[:, 0]))

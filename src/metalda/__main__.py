@@ -1,0 +1,5 @@
+"""``python -m metalda`` is the command line."""
+
+from metalda.cli import main
+
+main()
