@@ -163,12 +163,34 @@ def draw_weights(
 
 
 @kernel
-def _multiply_faint_row(log_weights, labels, first, product):
-    """The products of a row that float64 can no longer hold: scaled so that the largest is FAINTEST."""
-    product[:] = 0.0
+def _multiply_row_slowly(log_weights, labels, first, size, values, sums):
+    """One row of `multiply_weights` from the logarithms, for products beyond float32; returns the sum of the row.
+
+    The row's float32 copy is scaled so that it does not vanish as a whole.
+    """
+    logs = np.zeros(len(sums))
     for label in labels:
-        product += log_weights[label, first : first + len(product)]
-    product[:] = np.exp(product - product.max()) * FAINTEST
+        logs += log_weights[label, first : first + len(sums)]
+    lift = max(0.0, math.log(FAINTEST) - logs.max())
+    total = 0.0
+    for k in range(len(sums)):
+        product = math.exp(min(logs[k], 230.0))
+        total += product
+        sums[k] += size * product
+        values[first + k] = min(max(float32(math.exp(min(logs[k] + lift, 80.0))), FLOOR), CEILING)
+    return max(total, 1e-300)
+
+
+@helper
+def _sum_topic_slowly(log_weights, row_starts, row_labels, row_sizes, k):
+    """sum_r size * prod_{l in r} w[l, k] from the logarithms, for a topic whose products float32 cannot hold."""
+    total = 1e-300
+    for r in range(row_starts.shape[0] - 1):
+        log_product = 0.0
+        for j in range(row_starts[r], row_starts[r + 1]):
+            log_product += log_weights[row_labels[j], k]
+        total += row_sizes[r] * math.exp(min(log_product, 230.0))
+    return total
 
 
 @kernel
@@ -176,33 +198,35 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last
     """value[r, k] = prod_{l in r} w[l, k], built anew from the logarithms; equals reference.multiply_weights.
 
     For topics first … last - 1, fills topic_sums[k] = sum_r size * value, and the float32 copy `values`. row_sums[r]
-    is the sum of value over these topics.
+    is the sum of value over these topics. Products are formed in float32; what they lose is nothing beside the largest
+    of the row or the sum of the topic, and where these are themselves too small, logarithms are used.
     """
     n_topics = last - first
-    weights = np.empty((log_weights.shape[0], n_topics), np.float64)
+    weights = np.empty((log_weights.shape[0], n_topics), np.float32)
     for label in range(log_weights.shape[0]):
         for k in range(n_topics):
-            weights[label, k] = math.exp(min(log_weights[label, first + k], 230.0))
-    product = np.empty(n_topics, np.float64)
-    sums = np.full(n_topics, 1e-300)
+            weights[label, k] = float32(math.exp(min(max(log_weights[label, first + k], -80.0), 80.0)))
+    product = np.empty(n_topics, np.float32)
+    sums = np.zeros(n_topics)
     for r in range(row_starts.shape[0] - 1):
-        product[:] = 1.0
+        product[:] = float32(1)
         for j in range(row_starts[r], row_starts[r + 1]):
             label = uintp(row_labels[j])
             for k in range(n_topics):
                 product[k] *= weights[label, k]
         size = row_sizes[r]
-        row_sum, largest = 0.0, 0.0
+        row_sum = 0.0
         for k in range(n_topics):
             row_sum += product[k]
-            sums[k] += size * product[k]
-            largest = max(largest, product[k])
-        row_sums[r] = max(row_sum, 1e-300)
-        scale = 1.0
-        if largest < 1e-300:
-            _multiply_faint_row(log_weights, row_labels[row_starts[r] : row_starts[r + 1]], first, product)
-        elif largest < FAINTEST:
-            scale = FAINTEST / largest
+        if not 1e-10 < row_sum < 1e30:
+            labels = row_labels[row_starts[r] : row_starts[r + 1]]
+            row_sums[r] = _multiply_row_slowly(log_weights, labels, first, size, values[r], sums)
+            continue
+        row_sums[r] = row_sum
         for k in range(n_topics):
-            values[r, first + k] = min(max(float32(product[k] * scale), FLOOR), CEILING)
-    topic_sums[first:last] = sums
+            sums[k] += size * product[k]
+            values[r, first + k] = max(product[k], FLOOR)
+    for k in range(n_topics):
+        if not sums[k] > 1e-10:
+            sums[k] = _sum_topic_slowly(log_weights, row_starts, row_labels, row_sizes, first + k)
+        topic_sums[first + k] = sums[k]

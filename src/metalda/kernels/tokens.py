@@ -229,27 +229,21 @@ def sweep_by_word(
 
 
 @helper
-def _choose_smoothing_topic(alpha, beta, inverse, x):
+def _choose_smoothing_topic(alpha, beta, inverse, blocks, x):
     """First k with x < sum of alpha * beta / (beta. + n.) up to it, or the last topic of positive weight.
 
-    -1 if none has, since float32 cannot hold the products.
+    `blocks` has the sums over BLOCK topics each. -1 if no topic has weight, since float32 cannot hold the products.
     """
     n_topics = alpha.shape[0]
-    k = 0
-    while k + BLOCK < n_topics:
-        block = float32(0)
-        for j in range(k, k + BLOCK):
-            block += alpha[j] * beta[j] * inverse[j]
-        if x < block:
-            break
-        x -= block
-        k += BLOCK
-    while k < n_topics:
+    block = 0
+    while block < blocks.shape[0] - 1 and x >= blocks[block]:
+        x -= blocks[block]
+        block += 1
+    for k in range(block * BLOCK, n_topics):
         weight = alpha[k] * beta[k] * inverse[k]
         if x < weight:
             return k
         x -= weight
-        k += 1
     k = n_topics - 1
     while k >= 0 and alpha[k] * beta[k] * inverse[k] <= 0:
         k -= 1
@@ -305,15 +299,16 @@ def sweep_shared(
         inverse[k] = float32(1.0 / (beta_sums[k] + topic_totals[k]))
     state, moved, row = seed, 0, -1
     log_product, product, log_divisor, divisor = 0.0, 1.0, 0.0, 1.0
-    smoothing = 0.0
+    smoothing, blocks = 0.0, np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64)  # in all, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
         if doc_rows[d] != row:
             row = doc_rows[d]
-            smoothing = 0.0
+            blocks[:] = 0.0
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
-                smoothing += factor[k] * beta[k]
+                blocks[k // BLOCK] += factor[k] * beta[k]
+            smoothing = blocks.sum()
         doc_alpha = alpha[row]
         n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
         document = 0.0
@@ -322,12 +317,15 @@ def sweep_shared(
             document += float32(doc_counts[k]) * inverse[k] * beta[k]
         for i in range(first, last):
             old, word = uintp(topics[i]), uintp(words[i])
-            kept = inverse[old], factor[old], smoothing, document
+            old_block = old // uintp(BLOCK)
+            kept = inverse[old], factor[old], smoothing, blocks[old_block], document
             doc_counts[old] -= 1
             count = float32(doc_counts[old])
             inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
             factor[old] = (doc_alpha[old] + count) * inverse[old]
-            smoothing += doc_alpha[old] * beta[old] * (inverse[old] - kept[0])
+            change = float64(doc_alpha[old] * beta[old] * (inverse[old] - kept[0]))
+            smoothing += change
+            blocks[old_block] += change
             document += beta[old] * (count * inverse[old] - (count + float32(1)) * kept[0])
             document = max(document, 0.0)
             start, size = list_starts[word], int64(list_sizes[word])
@@ -342,7 +340,7 @@ def sweep_shared(
                 elif x - by_list < document and n_present > 0:
                     chosen = _choose_document_topic(present, n_present, doc_counts, beta, inverse, x - by_list)
                 else:
-                    chosen = _choose_smoothing_topic(doc_alpha, beta, inverse, float32(x - by_list - document))
+                    chosen = _choose_smoothing_topic(doc_alpha, beta, inverse, blocks, x - by_list - document)
             if chosen < 0:
                 chosen = _choose_without_float32(
                     doc_counts,
@@ -360,7 +358,7 @@ def sweep_shared(
             new = uintp(chosen)
             if new == old:
                 doc_counts[old] += 1
-                inverse[old], factor[old], smoothing, document = kept
+                inverse[old], factor[old], smoothing, blocks[old_block], document = kept
                 continue
             moved += 1
             topics[i] = new
@@ -369,7 +367,9 @@ def sweep_shared(
             before, count = inverse[new], float32(doc_counts[new])
             inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
             factor[new] = (doc_alpha[new] + count) * inverse[new]
-            smoothing += doc_alpha[new] * beta[new] * (inverse[new] - before)
+            change = float64(doc_alpha[new] * beta[new] * (inverse[new] - before))
+            smoothing += change
+            blocks[new // uintp(BLOCK)] += change
             document += beta[new] * (count * inverse[new] - (count - float32(1)) * before)
         log_product, product = _leave_document(
             doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product
