@@ -218,4 +218,39 @@ def startup(quick: bool) -> Iterator[Row]:
     yield Row("warm start of the command line", min(seconds[1:]), "s", 2.0, 1.2, False)
 
 
-CASES = {each.__name__: each for each in (lda, metalda, likelihood, growth, threads, memory, reading, folding, startup)}
+def peers(quick: bool) -> Iterator[Row]:
+    """One pass of LDA over WS, K = 200, by each of the others: seconds, as multiples of one of our sweeps."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    train, _, _ = load_ws()
+    ours = Ours(train, 200)
+    ours.sweep(20 if quick else 200)
+    own = float(np.median([ours.sweep(5) / 5 for _ in range(5)]))
+
+    def row(name: str, seconds: float) -> Row:
+        detail = f"{own * 1e3:.1f} ms, {name} {seconds * 1e3:.0f} ms"
+        return Row(f"a pass of {name}, WS, K = 200", seconds / own, "of our sweeps", 1, 1, True, detail)
+
+    start = time.perf_counter()
+    LatentDirichletAllocation(200, max_iter=1, learning_method="batch", random_state=0).fit(train.counts())
+    yield row("scikit-learn (variational)", time.perf_counter() - start)
+    from gensim.models import LdaModel
+
+    bags = [
+        [(int(v), int(n)) for v, n in zip(*np.unique(train.words[a:b], return_counts=True), strict=True)]
+        for a, b in zip(train.offsets, train.offsets[1:], strict=False)
+    ]
+    start = time.perf_counter()
+    LdaModel(bags, num_topics=200, passes=1, random_state=0, eval_every=None)
+    yield row("gensim (online variational)", time.perf_counter() - start)
+    import lda as plain
+
+    start = time.perf_counter()
+    plain.LDA(n_topics=200, n_iter=5, random_state=0, refresh=100).fit(train.counts().toarray())
+    yield row("lda (collapsed Gibbs)", (time.perf_counter() - start) / 5)
+
+
+CASES = {
+    each.__name__: each
+    for each in (lda, metalda, likelihood, growth, threads, memory, reading, folding, startup, peers)
+}

@@ -131,7 +131,7 @@ def test_parameters_are_the_products_of_weights(matrix, seed):
     dense = np.column_stack([np.array(matrix, float), np.ones(len(matrix))])
     design = Design.build(NamedMatrix(sparse.csr_array(dense[:, :3]), ("a", "b", "c")), len(matrix))
     log_weights = rng.normal(0, 4, (4, 5))
-    alpha = Gamma(design, 0.1, 1.0).concentration(log_weights)
+    alpha = Gamma(design, 0.1, 1.0).alpha(log_weights)
     expected = reference.multiply_weights(log_weights, dense)
     np.testing.assert_allclose(alpha.values[design.row_of], expected, rtol=1e-5)
     np.testing.assert_allclose(alpha.row_sums[design.row_of], expected.sum(axis=1), rtol=1e-5)
@@ -142,9 +142,24 @@ def test_parameters_are_the_products_of_weights(matrix, seed):
 def test_a_faint_row_keeps_its_ratios_in_float32(log_weight):
     design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 2))), ("a", "b")), 1)
     log_weights = np.array([[log_weight, log_weight], [log_weight, log_weight - 3.0], [0.0, 0.0]])
-    alpha = Gamma(design, 0.1, 1.0).concentration(log_weights)
+    alpha = Gamma(design, 0.1, 1.0).alpha(log_weights)
     assert alpha.values[0, 0] / alpha.values[0, 1] == pytest.approx(np.exp(3.0), rel=1e-4)
     assert 0 < alpha.values.max() < 1e-15
+
+
+@pytest.mark.parametrize("log_weight", [-20.0, -300.0])
+def test_an_empty_topic_gives_words_a_distribution_however_small_its_beta(log_weight):
+    """Numerator and denominator of p(w | k) are lifted together where float32 cannot hold beta; for stripes as well."""
+    rows = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1]], float)
+    prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(rows), ("a", "b", "c")), 3), 0.01, 1.0)
+    log_weights = np.array([[0.0, log_weight], [0.0, log_weight - 1], [0.0, log_weight], [0.0, 0.0]])
+    beta = prior.beta(log_weights)
+    by_word = beta.values[prior.design.row_of]
+    np.testing.assert_allclose((by_word / beta.lifted_sums).sum(axis=0), 1, rtol=1e-5)
+    assert by_word[0, 1] / by_word[1, 1] == pytest.approx(np.e, rel=1e-4)
+    striped = prior.beta(log_weights, [(0, 1), (1, 2)])
+    np.testing.assert_allclose(striped.values, beta.values, rtol=1e-6)
+    np.testing.assert_allclose(striped.lifted_sums, beta.lifted_sums, rtol=1e-6)
 
 
 def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
@@ -157,7 +172,7 @@ def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
 
 def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
     prior = Gamma(Design.build(None, 2), 0.1, 1.0)
-    alpha = prior.concentration(prior.start_weights(3))
+    alpha = prior.alpha(prior.start_weights(3))
     words, offsets, topics = np.array([0, 0]), np.array([0, 0, 2]), np.array([1, 1], np.uint16)
     rows = prior.design.row_of
     both = prior.augment_documents(Shard.cut(words, offsets, rows, 0, 2), topics, alpha, np.random.default_rng(0))
@@ -174,7 +189,7 @@ def test_an_empty_topic_has_no_tables_and_no_q(features):
     matrix = None if features is None else NamedMatrix(sparse.csr_array(features), ("a",))
     prior = Gamma(Design.build(matrix, 2), 0.1, 1.0)
     counts = TopicCounts.count(np.array([0, 0, 1], np.int32), np.array([0, 0, 0], np.uint16), 3, prior.design)
-    drawn = counts.draw_tables(prior.concentration(prior.start_weights(3)), 0, 3, np.random.default_rng(0))
+    drawn = counts.draw_tables(prior.beta(prior.start_weights(3)), 0, 3, np.random.default_rng(0))
     assert drawn.minus_log_q[0] > 0
     assert drawn.minus_log_q[1:].tolist() == [0, 0]
     assert (drawn.label_tables[:, 0] >= 1).all()

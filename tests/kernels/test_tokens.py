@@ -48,7 +48,8 @@ def _flatten(documents):
 
 def _concentration(values):
     values = np.asarray(values, np.float32)
-    return Concentration(values, values.sum(axis=1, dtype=np.float64), values.sum(axis=0, dtype=np.float64))
+    by_topic = values.sum(axis=0, dtype=np.float64)
+    return Concentration(values, values.sum(axis=1, dtype=np.float64), by_topic, by_topic)
 
 
 def _one_row_a_word(n_words):
@@ -140,7 +141,7 @@ def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design
     design = make_design(4)
     rows = np.exp(rng.normal(0, 3, (design.n_rows, 3))).astype(np.float32)
     by_word = rows[design.row_of].astype(float)
-    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0))
+    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0), by_word.sum(axis=0))
     counts = TopicCounts.count(words, topics, 3, design)
     n = counts.to_matrix().toarray()
     expected = sum(reference.dirichlet_multinomial(by_word[:, k], n[:, k]) for k in range(3))
@@ -163,3 +164,26 @@ def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
         counts.sweep(shard, topics, *flat, rng.integers(2**64, dtype=np.uint64))
         drawn.add(int(topics[0]))
     assert drawn == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("alpha_b", "beta"), [(1e-6, 1e-7), (1e-7, 2e-8), (1e-8, 1e-9), (1e-12, 1e-13)])
+def test_what_is_left_of_a_word_without_the_token_is_not_lost_beside_it(shared, alpha_b, beta):
+    """A word once in topic A, where the document is, and once in B: float32 must not cancel B away."""
+    words, offsets = _flatten([[0, 1, 1, 1, 1, 1], [0]])
+    design = Design.build(None, 2) if shared else _one_row_a_word(2)
+    alpha = _concentration([[1.0, alpha_b], [1e-30, 1.0]])
+    by_word = np.full((design.n_rows, 2), beta, np.float32)
+    sums = np.full(2, 2 * beta)
+    betas = Concentration(by_word, by_word.sum(axis=1, dtype=float), sums, sums)
+    shard = Shard.cut(words[:6], offsets[:2], np.array([0]), 0, 1)
+    start = np.array([0, 0, 0, 0, 0, 0, 1], np.uint16)
+    a, b = 6.0 * beta / (5 + 2 * beta), alpha_b * (1 + beta) / (1 + 2 * beta)  # of the first token; the others stay
+    rng, moved, n = np.random.default_rng(0), 0, 3000
+    for _ in range(n):
+        topics = start.copy()
+        counts = TopicCounts.count(words, topics, 2, design)
+        counts.sweep(shard, topics, alpha, betas, rng.integers(2**64, dtype=np.uint64))
+        moved += topics[0] == 1
+    expected = b / (a + b)
+    assert abs(moved / n - expected) < 5 * np.sqrt(expected * (1 - expected) / n)

@@ -154,6 +154,29 @@ def test_it_works_in_a_pipeline_and_in_a_search(case):
     assert np.isfinite(on_corpus.best_score_)
 
 
+def test_fit_transform_is_fit_then_transform(case):
+    texts, labels = PETS + SKIES, ["pets"] * 5 + ["sky"] * 5
+    np.testing.assert_array_equal(
+        case.make().fit_transform(texts, labels), case.make().fit(texts, labels).transform(texts)
+    )
+    np.testing.assert_array_equal(case.make().fit_transform(corpus()), case.make().fit(corpus()).transform(corpus()))
+
+
+def test_a_loaded_model_can_be_fitted_again_to_the_same(case, tmp_path):
+    matrix, vocabulary, labels = counts()
+    model = case.make(vocabulary=vocabulary).fit(matrix, labels)
+    model.save(tmp_path / "model")
+    again = clone(metalda.load(tmp_path / "model")).fit(matrix, labels)
+    np.testing.assert_array_equal(again.components_, model.components_)
+
+
+def test_fitting_again_forgets_the_names_of_columns(case):
+    frame = pd.DataFrame(corpus().counts().toarray(), columns=list(corpus().vocabulary))
+    model = case.make().fit(frame)
+    assert list(model.feature_names_in_) == list(corpus().vocabulary)
+    assert not hasattr(model.fit(corpus()), "feature_names_in_")
+
+
 def test_output_can_be_a_frame(case, fitted):
     frame = case.make().set_output(transform="pandas").fit(corpus()).transform(corpus())
     assert list(frame.columns) == list(fitted.get_feature_names_out())
@@ -186,6 +209,7 @@ def test_topics_are_listed_by_probability(case, fitted):
         ({"thin": 0}, "thin"),
         ({"n_draws": 0}, "n_draws"),
         ({"n_shards": 0}, "n_shards"),
+        ({"n_jobs": 0}, "n_jobs"),
         ({"doc_prior": 0.0}, "doc_prior"),
         ({"word_prior": -1.0}, "word_prior"),
     ],

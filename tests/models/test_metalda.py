@@ -13,7 +13,7 @@ from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.encoding import LEFT_OUT, encode
-from metalda.training.draws import mean_phi
+from metalda.training.draws import mean_phi, mean_phi_alone
 
 
 def test_metalda_with_fixed_priors_is_lda():
@@ -149,7 +149,7 @@ def test_phi_with_unseen_words_sums_to_one_in_every_draw():
 def test_an_unseen_word_without_features_has_the_default_feature():
     model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
     draw = model.draws_[-1]
-    phi = mean_phi([draw], model._word_design, model._design_of_words(["zebra"]), together=False)[-1]
+    phi = mean_phi_alone([draw], model._design_of_words(["zebra"]))[-1]
     delta = np.exp(draw.log_word_weights[-1])
     beta = mean_phi([draw], model._word_design)  # (n + beta) / (n. + beta.)
     assert beta.shape == (len(model.vocabulary_), 3)
@@ -226,6 +226,17 @@ def test_the_matrix_of_a_document_gives_the_perplexity_of_the_same_matrix_wherev
 def test_word_features_on_a_bare_matrix_need_its_vocabulary():
     with pytest.raises(InputError, match="vocabulary="):
         MetaLDA(2, word_features=FEATURES, **QUICK).fit(corpus().counts())
+
+
+def test_a_word_named_x0_is_a_word():
+    model = MetaLDA(2, word_features={"x0": "a", "zebra": "b"}, **QUICK).fit(["x0 zebra", "x1 zebra x0"])
+    assert model.feature_names_ == ("a", "b")
+
+
+def test_labels_given_to_a_model_trained_without_any_are_counted_too():
+    model = MetaLDA(2, **QUICK).fit(PETS)
+    with pytest.warns(UserWarning, match="not trained on"):
+        model.transform(["cat"], ["pets"])
 
 
 def test_word_features_for_no_word_of_the_vocabulary_are_refused():

@@ -61,6 +61,24 @@ def test_a_resumed_run_gives_the_model_of_an_uninterrupted_one(case, n_sweeps, n
     assert_same_model(expected, resumed)
 
 
+def test_a_run_with_stripes_of_topics_is_resumed_exactly(tmp_path, monkeypatch):
+    settings = {**SETTINGS, "word_features": FEATURES, "nu": 0.1}
+    expected = MetaLDA(300, **settings).fit(corpus())
+    with monkeypatch.context() as patch:
+        _interrupt_after(patch, 7)
+        with pytest.raises(MemoryError):
+            MetaLDA(300, **settings).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=3)
+    assert_same_model(expected, MetaLDA(300, **settings).fit(corpus(), checkpoint=tmp_path / "c", resume=True))
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0), np.int64(0)])
+def test_the_seed_comes_back_with_the_checkpoint(random_state, tmp_path):
+    settings = {**SETTINGS, "random_state": random_state}
+    first = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c")
+    again = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    np.testing.assert_array_equal(first.transform(corpus()), again.transform(corpus()))
+
+
 def test_resuming_a_finished_run_gives_its_model_at_once(tmp_path):
     first = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
     again = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)

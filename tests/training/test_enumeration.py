@@ -37,9 +37,9 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
     rng = np.random.default_rng(n_topics)
     doc_design = _design([[1, 0], [1, 1], [0, 0]])
     word_design = _design([[1, 0], [0, 1], [0, 0]]) if by_word else Design.build(None, 3)
-    alpha = Gamma(doc_design, 0.1, 1.0).concentration(rng.normal(0, 1, (3, n_topics)))
+    alpha = Gamma(doc_design, 0.1, 1.0).alpha(rng.normal(0, 1, (3, n_topics)))
     log_delta = rng.normal(0, 1, (len(word_design.names), n_topics))
-    beta = Gamma(word_design, 0.1, 1.0).concentration(log_delta)
+    beta = Gamma(word_design, 0.1, 1.0).beta(log_delta)
     expected = _exact(alpha.values[doc_design.row_of].astype(float), beta.values[word_design.row_of].T.astype(float))
 
     words = np.array([v for d in DOCUMENTS for v in d], np.int32)

@@ -27,9 +27,7 @@ LANES = 8  # a block is padded to a multiple of this many float32
 # that it might matter (Dirichlet parameters that all but vanish), sums are taken from the logarithms instead.
 LOWEST, HIGHEST = -34.0, 34.0  # exp: 1.7e-15 … 5.8e14
 LARGEST_SCALE = 1e6
-# The float32 copy that the token kernels read: no row vanishes as a whole.
-FAINTEST = 1e-20  # a smaller row is scaled up to this: beside counts it is still nothing, and its ratios remain
-FLOOR, CEILING = float32(1e-38), float32(1e30)
+FLOOR, CEILING = float32(1e-38), float32(1e30)  # of the float32 copy that the token kernels read
 
 
 @kernel
@@ -164,20 +162,16 @@ def draw_weights(
 
 @kernel
 def _multiply_row_slowly(log_weights, labels, first, size, values, sums):
-    """One row of `multiply_weights` from the logarithms, for products beyond float32; returns the sum of the row.
-
-    The row's float32 copy is scaled so that it does not vanish as a whole.
-    """
-    logs = np.zeros(len(sums))
-    for label in labels:
-        logs += log_weights[label, first : first + len(sums)]
-    lift = max(0.0, math.log(FAINTEST) - logs.max())
+    """One row of `multiply_weights` from the logarithms, for products beyond float32; returns the sum of the row."""
     total = 0.0
     for k in range(len(sums)):
-        product = math.exp(min(logs[k], 230.0))
+        log_product = 0.0
+        for label in labels:
+            log_product += log_weights[label, first + k]
+        product = math.exp(min(log_product, 230.0))
         total += product
         sums[k] += size * product
-        values[first + k] = min(max(float32(math.exp(min(logs[k] + lift, 80.0))), FLOOR), CEILING)
+        values[first + k] = min(max(float32(product), FLOOR), CEILING)
     return max(total, 1e-300)
 
 

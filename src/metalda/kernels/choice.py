@@ -84,7 +84,7 @@ def multiply_rising(log_product, product, concentration, count):
 @helper
 def log_rising(concentration, count):
     """log Γ(a + c) / Γ(a)"""
-    if concentration < MODERATE:
+    if concentration < 1e9:  # beyond, the difference would have lost its digits
         return math.lgamma(concentration + count) - math.lgamma(concentration)
     total = 0.0
     for j in range(count):

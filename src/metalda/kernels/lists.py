@@ -91,7 +91,7 @@ def word_tables(
     last,
     rng,
 ):
-    """Step 4, q'[k] and t'[k, v] for topics first … last - 1; equals reference.word_tables.
+    """Step 4, q'[k] and t'[k, v] for topics first … last - 1.
 
     Fills the sum of t' by feature and topic, and -log q' by topic. An empty topic has neither.
     """

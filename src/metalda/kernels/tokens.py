@@ -10,8 +10,8 @@ The weight of a topic is split, so that the cost follows the topics that a word 
                                        tokens move (`sweep_shared`)
 
 A token that stays where it was, as most do, changes nothing. Counts are integers, and the float32 factors are formed
-from them anew, so nothing drifts. Documents are visited in an order that keeps those with the same row of alpha
-together, so that factors need not be formed anew for each.
+from them anew, so that they do not drift; the sums that are kept are float64. Documents are visited in an order that
+keeps those with the same row of alpha together, so that factors need not be formed anew for each.
 """
 
 import math
@@ -66,14 +66,18 @@ def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
 
     Returns their sum, and where the old topic stands.
     """
-    total = float32(0)
-    for j in range(size):
+    at = find_topic(list_topics, start, size, old)
+    total = float32(list_counts[uintp(start + at)] - 1) * factor[old]  # never by subtraction, which cancels
+    weights[uintp(at)] = total
+    for j in range(at):
         weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
         weights[j] = weight
         total += weight
-    at = find_topic(list_topics, start, size, old)
-    weights[uintp(at)] = float32(list_counts[uintp(start + at)] - 1) * factor[old]
-    return max(total - factor[old], float32(0)), at
+    for j in range(at + 1, size):
+        weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
+        weights[j] = weight
+        total += weight
+    return total, at
 
 
 @kernel

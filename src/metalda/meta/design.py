@@ -67,15 +67,23 @@ class Design:
     @property
     def label_sizes(self) -> NDArray[np.float64]:
         """How many documents (or words) have each label."""
-        return np.add.reduceat(self.row_sizes[self.label_rows], self.label_starts[:-1])
+        sizes = np.repeat(self.row_sizes, np.diff(self.row_starts))
+        return np.bincount(self.row_labels, weights=sizes, minlength=len(self.names)).astype(np.float64)
+
+    def multiply(self, log_weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Logarithms of the products of the weights of some rows' labels: exact, and for few rows or topics."""
+        lengths = np.diff(self.row_starts)[rows]
+        at = np.repeat(self.row_starts[rows] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        return np.add.reduceat(log_weights[self.row_labels[at]], np.cumsum(lengths) - lengths, axis=0)
 
 
 class Concentration(NamedTuple):
     """Dirichlet parameters by row of a design: documents (or words) with equal labels (or features) share a row."""
 
-    values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]
+    values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]; lifted where float32 could not hold them
     row_sums: NDArray[np.float64]  # alpha[row, .]
     topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
+    lifted_sums: NDArray[np.float64]  # the same of `values`
 
 
 def _merge_rows(indptr: NDArray[Any], indices: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

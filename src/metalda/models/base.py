@@ -29,7 +29,7 @@ from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
-from metalda.training.draws import Draw, mean_alpha, mean_phi
+from metalda.training.draws import Draw, mean_alpha, mean_phi, mean_phi_alone
 from metalda.training.folding import complete, infer_theta
 from metalda.training.gibbs import Problem
 from metalda.training.loop import kept_sweeps, train
@@ -51,7 +51,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
         "thin": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
         "verbose": ["boolean"],
@@ -110,35 +110,25 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Ctrl-C ends training early and keeps what was learnt so far.
         """
         self._validate_params()
-        corpus = read_input(self, X, y if self._uses_labels else None, self.vocabulary, fitting=True)
+        names_needed = self._word_features() is not None
+        labels = y if self._uses_labels else None
+        corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=names_needed)
         _require_words(corpus)
-        labels = _without_empty_columns(corpus.labels) if self._uses_labels else None
-        features = self._features_of_vocabulary(corpus)
-        doc_prior = self._prior_of_documents(labels, len(corpus))
-        word_prior = self._prior_of_words(features, len(corpus.vocabulary))
-        problem = Problem(
-            corpus.words,
-            corpus.offsets,
-            len(corpus.vocabulary),
-            self.n_components,
-            doc_prior,
-            word_prior,
-            shard_bounds(corpus.offsets, self._count_shards(corpus)),
-        )
+        problem = self._pose(corpus)
         n_jobs = count_jobs(self.n_jobs)
-        require_memory(problem, self.n_draws, n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        identity = identify(self, corpus, labels, features)
+        keep = kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws)
+        require_memory(problem, len(keep), n_jobs)
         trained = train(
             problem,
             n_iter=self.n_iter,
-            keep=kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws),
-            seed=seed,
+            keep=keep,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
             n_jobs=n_jobs,
             verbose=self.verbose,
-            checkpoint=open_checkpoint(checkpoint, checkpoint_every, identity, resume),
+            checkpoint=open_checkpoint(checkpoint, checkpoint_every, identify(self, corpus, problem), resume),
         )
-        self.seed_ = seed
+        doc_prior, word_prior = problem.doc_prior, problem.word_prior
+        self.seed_ = trained.seed
         self.n_shards_ = len(problem.shards)
         self.n_iter_ = trained.n_sweeps
         self.n_features_in_ = len(corpus.vocabulary)
@@ -154,13 +144,25 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._finish()
         return self
 
+    def _pose(self, corpus: Corpus) -> Problem:
+        """What there is to be sampled for this model on these documents."""
+        labels = _without_empty_columns(corpus.labels) if self._uses_labels else None
+        features = self._features_of_vocabulary(corpus)
+        return Problem(
+            corpus.words,
+            corpus.offsets,
+            len(corpus.vocabulary),
+            self.n_components,
+            self._prior_of_documents(labels, len(corpus)),
+            self._prior_of_words(features, len(corpus.vocabulary)),
+            shard_bounds(corpus.offsets, self._count_shards(corpus)),
+        )
+
     def _features_of_vocabulary(self, corpus: Corpus) -> NamedMatrix | None:
         """Features of the words to be trained on, without those that none of them has."""
         features = self._word_features()
         if features is None:
             return None
-        if self.vocabulary is None and corpus.vocabulary[:1] == ("x0",):
-            raise InputError("word features need the names of the words: give vocabulary=, one name per column of X")
         features.require_overlap(corpus.vocabulary)
         logger.info("Word features for %.1f %% of the vocabulary.", 100 * features.coverage(corpus.vocabulary))
         return _without_empty_columns(features.rows(corpus.vocabulary))
@@ -188,6 +190,14 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # New documents.
 
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+        """Fit, then transform the same documents without y.
+
+        Labels given as y inform training only, so that a classifier behind this step in a pipeline does not see its
+        own target. The labels of a Corpus belong to its documents and are used for both.
+        """
+        return self.fit(X, y, **fit_params).transform(X)
+
     def transform(self, X: Any, y: Any = None) -> NDArray[np.float32]:
         """Topic proportions of documents, one row each; rows sum to 1.
 
@@ -205,7 +215,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         encoded = self._encode(corpus, unseen)
         phi = self._phi
         if unseen:
-            phi = mean_phi(self.draws_, self._word_design, self._design_of_words(unseen), together=False)
+            phi = np.concatenate([phi, mean_phi_alone(self.draws_, self._design_of_words(unseen))])
         alpha = mean_alpha(self.draws_, encoded.design, self.trained_unlabelled_)
         return infer_theta(encoded.all(), alpha, phi, count_jobs(self.n_jobs))
 
@@ -247,6 +257,8 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         def parameters(group: Sequence[Draw]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
             alpha = mean_alpha(group, encoded.design, self.trained_unlabelled_)
+            if group is self.draws_ and new_design is None:
+                return alpha, self._phi
             return alpha, mean_phi(group, self._word_design, new_design)
 
         return np.log(complete(observed, scored, map(parameters, groups), count_jobs(self.n_jobs)))
@@ -258,7 +270,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tuple(word for word in corpus.vocabulary if word not in self._word_index)
 
     def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
-        labels = known_labels(corpus.labels, self.label_names_, len(corpus))
+        labels = known_labels(corpus.labels if self._uses_labels else None, self.label_names_, len(corpus))
         return encode(corpus, self._word_index, unseen, labels, self.seed_)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -67,7 +67,7 @@ def _key(word: str) -> int:
 
 def known_labels(labels: NamedMatrix | None, names: tuple[str, ...], n_documents: int) -> NamedMatrix:
     """The labels that a model knows, in its order; others are ignored, and counted in a warning."""
-    if labels is None or not names:
+    if labels is None:
         return NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
     known = set(names)
     unknown = [j for j, name in enumerate(labels.names) if name not in known]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metalda.corpus import Corpus, NamedMatrix
+from metalda.corpus import Corpus
+from metalda.meta.design import Design
 from metalda.meta.words import pack_words
+from metalda.training.gibbs import Problem
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -16,27 +18,25 @@ if TYPE_CHECKING:
 _WITHOUT_EFFECT = ("n_jobs", "verbose", "vocabulary", "word_features")
 
 
-def identify(
-    model: TopicModel, corpus: Corpus, labels: NamedMatrix | None, features: NamedMatrix | None
-) -> dict[str, Any]:
+def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
     """Plain data that is equal for two runs only if they give the same model."""
     parameters = {
-        name: value if isinstance(value, str | int | float | None) else repr(value)
+        name: value.item() if isinstance(value, np.generic) else value
         for name, value in model.get_params(deep=False).items()
         if name not in _WITHOUT_EFFECT
     }
+    if not isinstance(parameters["random_state"], int | None):
+        parameters["random_state"] = "a generator"
     return {
         "documents": _fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary)),
-        "labels": _fingerprint_matrix(labels),
-        "word features": _fingerprint_matrix(features),
+        "labels": _fingerprint_design(problem.doc_prior.design),
+        "word features": _fingerprint_design(problem.word_prior.design),
         "parameters": {"model": type(model).__name__, **parameters},
     }
 
 
-def _fingerprint_matrix(matrix: NamedMatrix | None) -> str:
-    if matrix is None:
-        return ""
-    return _fingerprint(matrix.matrix.indptr, matrix.matrix.indices, *pack_words(matrix.names))
+def _fingerprint_design(design: Design) -> str:
+    return _fingerprint(design.row_of, design.row_starts, design.row_labels, *pack_words(design.names))
 
 
 def _fingerprint(*arrays: np.ndarray) -> str:

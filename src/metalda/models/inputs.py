@@ -13,8 +13,12 @@ from metalda.corpus import Corpus
 from metalda.errors import EmptyVocabularyError, InputError
 
 
-def read_input(estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fitting: bool) -> Corpus:
+def read_input(
+    estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fitting: bool, names_needed: bool = False
+) -> Corpus:
     """A corpus with labels from a Corpus, a count matrix, texts or token lists, and optional labels y."""
+    if fitting and hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
     if isinstance(X, Corpus):
         if y is None:
             return X
@@ -31,6 +35,8 @@ def read_input(estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fit
     matrix = validate_data(estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
     if vocabulary is None and names is not None and all(isinstance(name, str) for name in names):
         vocabulary = list(names)
+    if vocabulary is None and names_needed:
+        raise InputError("word features need the names of the words: give vocabulary=, one name per column of X")
     if vocabulary is not None and len(vocabulary) != matrix.shape[1]:
         raise InputError(f"vocabulary names {len(vocabulary):,} columns, but X has {matrix.shape[1]:,}")
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "metadata_")
+_KEPT_ELSEWHERE = ("word_features", "vocabulary")
 _NAMES = ("label_names_", "feature_names_")
 
 
@@ -28,6 +29,7 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         **{name: getattr(model, name) for name in _PLAIN},
         **{name: list(getattr(model, name)) for name in _NAMES},
         "named_columns": hasattr(model, "feature_names_in_"),
+        "named_by_parameter": model.vocabulary is not None,
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(model.draws_).items()}
     arrays["doc_topics"] = model.doc_topics_
@@ -40,17 +42,19 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return document, arrays
 
 
-_KEPT_ELSEWHERE = ("word_features", "vocabulary", "random_state")
-
-
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    """What JSON can hold; a generator as random_state is not kept."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, str | int | float | None) else None
 
 
 def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, Any]) -> TopicModel:
     """The model that `pack_model` took apart."""
-    parameters = dict(document["parameters"], random_state=document["seed_"])
+    parameters = dict(document["parameters"])
     vocabulary = unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"])
+    if document["named_by_parameter"]:
+        parameters["vocabulary"] = list(vocabulary)
     if "word_features" in document:
         parameters["word_features"] = WordFeatures.from_saved(
             document["word_features"], _under(arrays, "word_features")

@@ -65,7 +65,7 @@ class TopicCounts:
             frozen(alpha.values, np.float32),
             frozen(alpha.row_sums, np.float64),
         )
-        values, sums = frozen(beta.values, np.float32), frozen(beta.topic_sums, np.float64)
+        values, sums = frozen(beta.values, np.float32), frozen(beta.lifted_sums, np.float64)
         if self.design.n_rows == 1:
             return sweep_shared(*documents, values[0], sums, *self._lists, self.topic_totals, seed)
         word_rows = frozen(self.design.row_of, np.int32)
@@ -81,12 +81,12 @@ class TopicCounts:
         n_topics = len(self.topic_totals)
         drawn = WordTables(np.zeros((len(self.design.names), n_topics), np.int64), np.zeros(n_topics))
         rows = frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)
-        word_tables(*self._frozen(beta), *rows, *drawn, first, last, rng)
+        word_tables(*self._frozen(beta, beta.topic_sums), *rows, *drawn, first, last, rng)
         return drawn
 
     def log_likelihood(self, beta: Concentration) -> float:
         """log p(w | z, beta)"""
-        return word_log_likelihood(*self._frozen(beta))
+        return word_log_likelihood(*self._frozen(beta, beta.lifted_sums))
 
     def copy(self) -> TopicCounts:
         """Counts that can change on their own."""
@@ -104,7 +104,7 @@ class TopicCounts:
     def _lists(self) -> tuple[NDArray[Any], ...]:
         return self.starts, self.sizes, self.topics, self.counts
 
-    def _frozen(self, beta: Concentration) -> tuple[NDArray[Any], ...]:
+    def _frozen(self, beta: Concentration, sums: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
         return (
             self.starts,
             frozen(self.sizes, np.int32),
@@ -113,5 +113,5 @@ class TopicCounts:
             frozen(self.topic_totals, np.int64),
             frozen(self.design.row_of, np.int32),
             frozen(beta.values, np.float32),
-            frozen(beta.topic_sums, np.float64),
+            frozen(sums, np.float64),
         )

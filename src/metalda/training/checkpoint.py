@@ -27,6 +27,7 @@ class Progress:
     rngs: Generators
     draws: list[Draw]
     doc_topics: NDArray[np.float32]  # sum over the draws so far
+    seed: int  # that it all started from
     trace: list[tuple[float, float, int]]  # log-likelihood per token, seconds, moved; by sweep
 
     @property
@@ -71,7 +72,11 @@ class Checkpoint:
         if progress.draws:
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
         streams = [rngs.doc_weights, *rngs.shards, *rngs.stripes]
-        document = {"identity": dict(self.identity), "generators": [rng.bit_generator.state for rng in streams]}
+        document = {
+            "identity": dict(self.identity),
+            "seed": progress.seed,
+            "generators": [rng.bit_generator.state for rng in streams],
+        }
         write_folder(self.folder, KIND, document, arrays)
 
     def load(self, problem: Problem, n_replicas: int) -> Progress:
@@ -92,7 +97,7 @@ class Checkpoint:
             packed = {name.removeprefix("draws."): a for name, a in arrays.items() if name.startswith("draws.")}
             draws = unpack_draws(packed) if packed else []
             trace = [(float(a), float(b), int(c)) for a, b, c in arrays["trace"]]
-            return Progress(state, rngs, draws, arrays["doc_topics"].copy(), trace)
+            return Progress(state, rngs, draws, arrays["doc_topics"].copy(), int(document["seed"]), trace)
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise StorageError(f"{self.folder}: the checkpoint is damaged ({error}); start again without it") from error
 

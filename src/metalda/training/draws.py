@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.meta.design import Design
-from metalda.priors import concentration_of
+from metalda.priors import Fixed, concentration_of
 from metalda.training.gibbs import ChainState, Problem
 
 _CHUNK = 4096  # words whose phi is formed at a time
-_STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals")
+_STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals", "word_mass")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class Draw:
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
     mean_alpha: NDArray[np.float64]  # over the training documents
     topic_totals: NDArray[np.int64]  # n[k, .]
+    word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
 
     @classmethod
@@ -39,6 +40,7 @@ class Draw:
             state.log_word_weights.copy(),
             sizes @ state.alpha.values.astype(np.float64) / sizes.sum(),
             state.counts.topic_totals.copy(),
+            state.counts.topic_totals + state.beta.lifted_sums,
             state.counts.to_matrix(),
         )
 
@@ -53,29 +55,17 @@ class Draw:
             alpha[documents.bare_row] = self.mean_alpha
         return alpha
 
-    def add_phi(
-        self, total: NDArray[np.float32], words: Design, unseen: Design | None = None, *, together: bool = True
-    ) -> None:
-        """Add phi[word, k] of the training vocabulary, followed by that of unseen words, to `total`.
+    def beta(self, unseen: Design) -> NDArray[np.float64]:
+        """beta[word, k] of unseen words."""
+        return concentration_of(self.log_word_weights, unseen).values[unseen.row_of].astype(np.float64)
 
-        With `together` the unseen words share the probability of one vocabulary with the seen ones, so that phi sums
-        to 1. Otherwise each unseen word is taken as if it were the only one.
-        """
-        beta = concentration_of(self.log_word_weights, words)
-        n_words = len(words.row_of)
-        mass = self.topic_totals + beta.topic_sums
-        if unseen is not None:
-            beta_unseen = concentration_of(self.log_word_weights, unseen)
-            new = beta_unseen.values[unseen.row_of].astype(np.float64)
-            if together:
-                mass = mass + beta_unseen.topic_sums
-                total[n_words:] += new / mass
-            else:
-                total[n_words:] += new / (mass + new)
-        rows = (beta.values / mass).astype(np.float32)
-        for first in range(0, n_words, _CHUNK):
-            last = min(first + _CHUNK, n_words)
-            total[first:last] += rows[words.row_of[first:last]]
+    def add_phi(self, total: NDArray[np.float32], words: Design, mass_unseen: NDArray[np.float64] | float) -> None:
+        """Add phi[word, k] of the training vocabulary, which shares its probability with unseen words, to `total`."""
+        rows = Fixed(words, 1.0).beta(self.log_word_weights).values
+        mass = self.word_mass + mass_unseen
+        for first in range(0, len(total), _CHUNK):
+            last = min(first + _CHUNK, len(total))
+            total[first:last] += rows[words.row_of[first:last]] / mass
         counts = self.word_topic_counts.tocoo()
         total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
@@ -88,16 +78,25 @@ def mean_alpha(draws: Sequence[Draw], documents: Design, trained_unlabelled: boo
     return total / len(draws)
 
 
-def mean_phi(
-    draws: Sequence[Draw], words: Design, unseen: Design | None = None, *, together: bool = True
-) -> NDArray[np.float32]:
-    """phi[word, k] averaged over draws: the training vocabulary, then unseen words."""
-    n_words = len(words.row_of) + (0 if unseen is None else len(unseen.row_of))
-    total = np.zeros((n_words, len(draws[0].mean_alpha)), np.float32)
+def mean_phi(draws: Sequence[Draw], words: Design, unseen: Design | None = None) -> NDArray[np.float32]:
+    """phi[word, k] averaged over draws: the training vocabulary, then unseen words, as one distribution."""
+    n_seen, n_topics = len(words.row_of), len(draws[0].mean_alpha)
+    total = np.zeros((n_seen + (0 if unseen is None else len(unseen.row_of)), n_topics), np.float32)
     for draw in draws:
-        draw.add_phi(total, words, unseen, together=together)
+        beta = np.zeros((0, n_topics)) if unseen is None else draw.beta(unseen)
+        draw.add_phi(total[:n_seen], words, beta.sum(axis=0))
+        total[n_seen:] += beta / (draw.word_mass + beta.sum(axis=0))
     total /= np.float32(len(draws))
     return total
+
+
+def mean_phi_alone(draws: Sequence[Draw], unseen: Design) -> NDArray[np.float32]:
+    """phi[word, k] of unseen words averaged over draws, each as if it were the only one."""
+    total = np.zeros((len(unseen.row_of), len(draws[0].mean_alpha)))
+    for draw in draws:
+        beta = draw.beta(unseen)
+        total += beta / (draw.word_mass + beta)
+    return (total / len(draws)).astype(np.float32)
 
 
 def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:

@@ -115,8 +115,8 @@ def resume_chain(
         (counts, *(counts.copy() for _ in range(n_replicas - 1))),
         log_doc_weights,
         log_word_weights,
-        problem.doc_prior.concentration(log_doc_weights),
-        problem.word_prior.concentration(log_word_weights),
+        problem.doc_prior.alpha(log_doc_weights),
+        problem.word_prior.beta(log_word_weights, problem.stripes),
     )
 
 
@@ -155,14 +155,15 @@ def _sweep_tokens(problem: Problem, state: ChainState, rngs: Generators, run: Ru
 
     def sweep_shard(s: int) -> tuple[int, float]:
         r = free.get()
-        undone = last_shard[r]
-        if undone is not None:
-            shard = problem.shards[undone]
-            replicas[r].shift(shard.words, topics[shard.tokens], before[shard.tokens])
-        result = replicas[r].sweep(problem.shards[s], topics, state.alpha, state.beta, seeds[s])
-        last_shard[r] = s
-        free.put(r)
-        return result
+        try:
+            undone = last_shard[r]
+            if undone is not None:
+                shard = problem.shards[undone]
+                replicas[r].shift(shard.words, topics[shard.tokens], before[shard.tokens])
+            last_shard[r] = s
+            return replicas[r].sweep(problem.shards[s], topics, state.alpha, state.beta, seeds[s])
+        finally:
+            free.put(r)
 
     def catch_up(r: int) -> None:
         for s, shard in enumerate(problem.shards):
@@ -188,7 +189,7 @@ def _update_documents(
     middle = time.perf_counter()
     log_weights = state.log_doc_weights.copy()
     prior.update(log_weights, augmentation, 0, problem.n_topics, rngs.doc_weights)
-    alpha = prior.concentration(log_weights)
+    alpha = prior.alpha(log_weights)
     state = state._replace(log_doc_weights=log_weights, alpha=alpha)
     return state, middle - start, time.perf_counter() - middle
 
@@ -206,7 +207,7 @@ def _update_words(
         middle = time.perf_counter()
         augmentation = Augmentation(drawn.label_tables, prior.design.row_sizes, drawn.minus_log_q)
         prior.update(log_weights, augmentation, first, last, rng)
-        prior.fill_concentration(log_weights, first, last, state.beta)
+        prior.renew_beta(state.beta, log_weights, first, last)
         return middle - start, time.perf_counter() - middle
 
     by_stripe = list(run(update, range(len(problem.stripes))))

@@ -30,6 +30,7 @@ class Trained:
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     history: dict[str, NDArray[Any]]  # log-likelihood per token, seconds, and tokens moved, by sweep
     n_sweeps: int
+    seed: int
 
 
 def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
@@ -71,7 +72,7 @@ def train(
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
         logger.warning(message, progress.n_sweeps, n_iter)
-    if not progress.draws:
+    if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
         _keep(problem, progress)
     return _finish(progress)
 
@@ -80,7 +81,7 @@ def _start(problem: Problem, seed: int, n_replicas: int) -> Progress:
     rngs = Generators.spawn(seed, problem)
     state = start_chain(problem, rngs.doc_weights, n_replicas)
     doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
-    return Progress(state, rngs, [], doc_topics, [])
+    return Progress(state, rngs, [], doc_topics, seed, [])
 
 
 def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> float:
@@ -106,8 +107,8 @@ def _finish(progress: Progress) -> Trained:
         "seconds": np.array(seconds),
         "moved": np.array(moved, np.int64),
     }
-    doc_topics = progress.doc_topics / np.float32(len(progress.draws))
-    return Trained(tuple(progress.draws), doc_topics, history, progress.n_sweeps)
+    progress.doc_topics /= np.float32(len(progress.draws))
+    return Trained(tuple(progress.draws), progress.doc_topics, history, progress.n_sweeps, progress.seed)
 
 
 def _add_theta(problem: Problem, state: ChainState, total: NDArray[np.float32]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from pathlib import Path
 
 import numpy as np
 
@@ -14,20 +15,26 @@ logger = logging.getLogger("metalda")
 
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
-    """Bytes for the arrays that grow with the corpus or with the number of topics."""
+    """Bytes for the arrays that grow with the corpus, the labels or the number of topics, at their peak."""
     n_tokens, n_topics = len(problem.words), problem.n_topics
-    n_documents = len(problem.offsets) - 1
-    n_replicas = min(n_jobs, len(problem.shards))
+    n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
+    n_replicas = min(n_jobs, n_shards)
     frequencies = np.bincount(problem.words, minlength=problem.n_words)
     cells = int(np.minimum(frequencies, n_topics).sum())  # of n[k, v] that can be other than 0
-    word_rows = problem.word_prior.design.n_rows
+    designs = problem.doc_prior.design, problem.word_prior.design
+    weights = n_topics * sum(len(design.names) for design in designs)
+    tokens = n_tokens * (4 + 2 + (2 if n_shards > 1 else 0))
+    training = (
+        max(6 * cells * n_replicas, 20 * n_tokens)  # n[k, v], or what is needed to count it the first time
+        + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
+    )
+    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is formed
     return (
-        n_tokens * (4 + 2 + (2 if len(problem.shards) > 1 else 0))
-        + 6 * cells * n_replicas  # n[k, v]
-        + 4 * n_topics * (word_rows + problem.doc_prior.design.n_rows)  # beta and alpha
+        tokens
+        + max(training, averaging)
+        + 4 * n_topics * sum(design.n_rows for design in designs)  # alpha and beta
         + 4 * n_topics * n_documents  # doc_topics_
-        + 8 * cells * n_draws
-        + 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is averaged
+        + n_draws * (8 * cells + 8 * weights)
     )
 
 
@@ -44,16 +51,27 @@ def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, where the system tells."""
+    """Bytes that can be had without swapping, where the system tells; in a container no more than its limit."""
+    known = [limit for limit in (_free_memory(), _container_limit()) if limit is not None]
+    return min(known, default=None)
+
+
+def _free_memory() -> int | None:
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            fields = dict(line.split(":", 1) for line in file)
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         return int(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         pass
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _container_limit() -> int | None:
+    try:
+        return int(Path("/sys/fs/cgroup/memory.max").read_text())
+    except (OSError, ValueError):  # no container, or "max"
         return None
 
 
