@@ -66,9 +66,9 @@ def test_a_document_does_not_depend_on_its_neighbours(case, fitted):
 
 def test_unseen_words_do_not_depend_on_their_neighbours_either(case, fitted):
     texts = ["kitten dog hail", "zebra hail", "kitten", "cat hail hail quagga"]
-    together = fitted.transform(texts)
+    together = quietly(fitted.transform, texts)
     for i, text in enumerate(texts):
-        np.testing.assert_array_equal(together[[i]], fitted.transform([text]))
+        np.testing.assert_array_equal(together[[i]], quietly(fitted.transform, [text]))
     assert_distributions(together)
 
 
@@ -102,7 +102,8 @@ def test_empty_documents_get_the_prior(case):
     texts = ["", *PETS, "", *SKIES]
     model = case.make().fit(texts, ["pets"] * 6 + ["sky"] * 6)
     assert_distributions(model.doc_topics_)
-    nothing = model.transform(["", "zebra", "q"])  # no word at all, none that is known, none by the token pattern
+    with pytest.warns(UserWarning, match="1 of 3 documents have no word that the model knows"):
+        nothing = model.transform(["", "zebra", "q"])  # no word at all, none that is known, none by the token pattern
     assert_distributions(nothing)
     np.testing.assert_array_equal(nothing[0], nothing[1])
     np.testing.assert_array_equal(nothing[0], nothing[2])
@@ -131,6 +132,14 @@ def test_count_matrices_of_every_kind_give_one_model(case):
         np.testing.assert_array_equal(clone(named).fit(same, labels).components_, expected)
     frame = pd.DataFrame(matrix.toarray(), columns=vocabulary)
     np.testing.assert_array_equal(case.make().fit(frame, labels).components_, expected)
+
+
+def test_a_model_of_bare_columns_knows_no_words(case):
+    matrix, _, _ = counts()
+    features = {"word_features": None} if "word_features" in case.make().get_params() else {}
+    model = case.make(**features).fit(matrix)
+    with pytest.raises(InputError, match="knows no words"):
+        model.transform(["cat dog"])
 
 
 def test_texts_token_lists_and_series_give_one_model(case):

@@ -12,6 +12,7 @@ import typer
 from metalda.cli import options, tables
 from metalda.cli.options import PlainFormat
 from metalda.cli.reading import Reading, read_stop_words
+from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -69,6 +70,8 @@ def transform(
     on_screen = str(output) == "-"
     if not on_screen:
         writing.check_output(output)
+        if output.exists() and data.exists() and output.samefile(data):
+            raise InputError(f"{output}: is the data itself; give another file with --output")
     fitted = _load(model, jobs)
     corpus = _read(
         fitted,
@@ -138,7 +141,9 @@ def evaluate(
     if format is PlainFormat.json:
         tables.print_json(result)
         return
-    kept = "left out" if unseen is Unseen.ignore else "predicted by their features"
+    kept = "left out"
+    if unseen is Unseen.features:
+        kept = "predicted by their features" if fitted.feature_names_ else "predicted alike, without features"
     rows = [
         ("perplexity", f"{perplexity:,.1f}"),
         ("log probability per word", f"{result['log_probability_per_word']:.4f}"),

@@ -141,6 +141,8 @@ def fit(
     if resume and checkpoint is None:
         raise InputError("--resume needs the folder of the checkpoint: --checkpoint DIR")
     check_writable(output)
+    if checkpoint is not None:
+        _check_checkpoint(checkpoint, output, checkpoint_every, resume)
     estimator = _make_model(
         model,
         n_components=topics,
@@ -188,6 +190,15 @@ def fit(
     estimator.save(output)
     if not quiet:
         _print_result(estimator, output, data, seconds)
+
+
+def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
+    """Before everything is read; `fit` would find out too, but later."""
+    from metalda.training.checkpoint import Checkpoint
+
+    if folder.resolve() == output.resolve():
+        raise InputError(f"{folder}: the checkpoint and the model need a folder each")
+    Checkpoint(folder, every, {}).prepare(resume)
 
 
 def _make_model(name: ModelName, **parameters: Any) -> TopicModel:
@@ -249,7 +260,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -
         sweeps = f"stopped after {model.n_iter_:,} of {model.n_iter:,} sweeps"
     print(f"{type(model).__name__}: {count(model.n_components, 'topic')}, {sweeps}, {seconds:.1f} s\n")
     print_topics(model, top_n=10)
-    folder, example = clean(shlex.quote(str(output))), clean(shlex.quote(f"new{data.suffix}"))
+    suffixes = data.suffixes[-2:] if data.suffix in (".gz", ".bz2", ".xz") else data.suffixes[-1:]
+    folder, example = clean(shlex.quote(str(output))), clean(shlex.quote("new" + "".join(suffixes)))
     print(f"\nSaved to {clean(str(output))}. Next:")
     print(f"  metalda topics {folder} --top-n 20")
     if model.label_names_:

@@ -69,9 +69,9 @@ def effects(
 ) -> None:
     """Show what labels do to topics, with intervals over the kept draws.
 
-    For each topic the labels that raise it most, or, with --label, the topics that one label moves most. An effect is
-    the log of the label's weight beside that of the average label: 0 does nothing, 0.7 doubles. Rows are in the order
-    of the end of the interval that is nearest to 0, so that what is uncertain comes late.
+    For each topic the labels that raise it most (or lower it least), or, with --label, the topics that one label moves
+    most. An effect is the log of the label's weight beside that of the average label: 0 does nothing, 0.7 doubles. Rows
+    are in the order of the end of the interval that is nearest to 0, so that what is uncertain comes late.
     """
     import metalda
 
@@ -91,7 +91,8 @@ def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, 
     names = model.feature_names_ if features else model.label_names_
     if not names:
         option = "--word-features or --embeddings" if features else "--labels"
-        raise InputError(f"the model was trained without {kind}s: there are no effects to show (see fit {option})")
+        model_name = type(model).__name__
+        raise InputError(f"this {model_name} learnt from no {kind}s: it has no effects (see fit {option}, --model)")
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
@@ -110,7 +111,7 @@ def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
 
 def print_effects(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
     """Effects as a table; the words of a topic stand where it comes first."""
-    from metalda.cli.summary import top_words
+    from metalda.cli.summary import count, top_words
 
     kind = table.columns[0]
     rows, previous = [], None
@@ -121,6 +122,9 @@ def print_effects(model: TopicModel, table: pd.DataFrame, interval: float) -> No
         rows.append((str(row["topic"]), short(row[kind]), f"{row['effect']:+.2f}", ends, words))
     header = ("topic", kind, "effect", f"{interval:.0%} interval", "words of the topic")
     tables.print_table(header, rows, left=(kind,))
+    n_draws = len(model.draws_)
+    advice = "" if n_draws >= 10 else ": too few for them to mean much; fit with more --iterations"
+    print(f"\nIntervals are over {count(n_draws, 'kept draw')}{advice}.")
 
 
 def datasets(

@@ -35,6 +35,9 @@ _SUFFIXES = {
 FORMATS = (*_RECORDS, "text", "folder", "java")
 
 
+_PLAIN = ("", ".txt", ".text", ".md", ".log")  # taken as a document per line
+
+
 def read_path(
     path: str | os.PathLike[str],
     settings: Settings,
@@ -88,6 +91,10 @@ def _sniffed(path: Path, encoding: str) -> str:
     if readers.looks_java(path, encoding):
         logger.info("%s: every line has two tabs: read as ID<TAB>labels<TAB>words (format='java')", path)
         return "java"
+    if uncompressed_suffix(path) not in _PLAIN:
+        raise InputError(
+            f"{path}: the name does not tell the format; give it with format= (--input-format): {', '.join(FORMATS)}"
+        )
     return "text"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import warnings
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.identity import identify
-from metalda.models.inputs import read_input
+from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
 from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
@@ -140,6 +141,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.draws_ = trained.draws
         self.doc_topics_ = trained.doc_topics
         self.metadata_: dict[str, Any] = {}
+        self.named_words_ = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")
         self._history = trained.history
         self._finish()
         return self
@@ -216,8 +218,10 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         phi = self._phi
         if unseen:
             phi = np.concatenate([phi, mean_phi_alone(self.draws_, self._design_of_words(unseen))])
+        documents = encoded.all()
+        _warn_of_strangers(corpus.offsets, documents.offsets)
         alpha = mean_alpha(self.draws_, encoded.design, self.trained_unlabelled_)
-        return infer_theta(encoded.all(), alpha, phi, count_jobs(self.n_jobs))
+        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
 
     def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Perplexity of every second word of each document, given the other words and the labels.
@@ -264,6 +268,11 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return np.log(complete(observed, scored, map(parameters, groups), count_jobs(self.n_jobs)))
 
     def _read(self, X: Any, y: Any) -> Corpus:
+        if not self.named_words_ and has_words(X):
+            raise InputError(
+                "the model was fitted on a matrix without names, so it knows no words, only columns; "
+                "give a matrix with the same columns, or fit with vocabulary="
+            )
         return read_input(self, X, y if self._uses_labels else None, self.vocabulary_, fitting=False)
 
     def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
@@ -284,6 +293,17 @@ def _require_words(corpus: Corpus) -> None:
         raise InputError("the corpus is empty: there is no document to learn from")
     if corpus.n_tokens == 0:
         raise InputError("every document is empty: there is no word to learn from; check the tokenising options")
+
+
+def _warn_of_strangers(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
+    """Documents that had words, of which the model knows none, get the prior: that is easily overlooked."""
+    strangers = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
+    if strangers:
+        warnings.warn(
+            f"{strangers:,} of {len(before) - 1:,} documents have no word that the model knows; "
+            "they get the proportions expected of any document",
+            stacklevel=3,
+        )
 
 
 def _without_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:

@@ -42,6 +42,11 @@ def read_input(
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)
 
 
+def has_words(X: Any) -> bool:
+    """Whether documents bring words by name, and not only numbered columns."""
+    return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
+
+
 def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
     """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
     try:

@@ -14,7 +14,7 @@ from metalda.training.draws import pack_draws, unpack_draws
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "metadata_")
+_PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "named_words_", "metadata_")
 _KEPT_ELSEWHERE = ("word_features", "vocabulary")
 _NAMES = ("label_names_", "feature_names_")
 
