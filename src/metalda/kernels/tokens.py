@@ -24,9 +24,10 @@ from metalda.kernels.choice import (
     BLOCK,
     BRIGHT,
     FAINT,
+    LARGE,
+    SMALL,
     choose_topic,
     choose_topic_slowly,
-    multiply_rising,
     next_uniform,
 )
 from metalda.kernels.lists import find_topic, move_in_list
@@ -50,14 +51,21 @@ def _enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, pla
 
 
 @helper
-def _leave_document(doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product):
-    """Forget the topics of a document; multiplies prod_k Γ(alpha[k] + m[k]) / Γ(alpha[k]) into the likelihood."""
-    for j in range(n_present):
-        k = uintp(present[j])
-        log_product, product = multiply_rising(log_product, product, float64(doc_alpha[k]), int64(doc_counts[k]))
-        doc_counts[k] = 0
+def _leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_counts, factor, log_ratio, top, bottom):
+    """Forget the topics of a document, and bring log p(z | alpha) = log_ratio + log(top / bottom) up to date.
+
+    Token by token this is a product of (alpha[k] + those of topic k before it) / (alpha. + those before it).
+    """
+    for i in range(first, last):
+        k = uintp(topics[i])
+        doc_counts[k] -= 1
+        top *= doc_alpha[k] + doc_counts[k]
+        bottom *= alpha_sum + (i - first)
         factor[k] = doc_alpha[k] * inverse[k]
-    return log_product, product
+        if not (SMALL < top < LARGE and SMALL < bottom < LARGE):
+            log_ratio += math.log(top) - math.log(bottom)
+            top, bottom = 1.0, 1.0
+    return log_ratio, top, bottom
 
 
 @helper
@@ -66,18 +74,13 @@ def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
 
     Returns their sum, and where the old topic stands.
     """
-    at = find_topic(list_topics, start, size, old)
-    total = float32(list_counts[uintp(start + at)] - 1) * factor[old]  # never by subtraction, which cancels
-    weights[uintp(at)] = total
-    for j in range(at):
-        weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
+    total = float32(0)
+    for j in range(size):
+        k = uintp(list_topics[uintp(start + j)])
+        weight = float32(list_counts[uintp(start + j)] - (k == old)) * factor[k]  # not later: it would cancel
         weights[j] = weight
         total += weight
-    for j in range(at + 1, size):
-        weight = float32(list_counts[uintp(start + j)]) * factor[uintp(list_topics[uintp(start + j)])]
-        weights[j] = weight
-        total += weight
-    return total, at
+    return total, find_topic(list_topics, start, size, old)
 
 
 @kernel
@@ -168,9 +171,9 @@ def sweep_by_word(
     present = np.empty(n_topics, np.int32)  # topics of the document, in any order
     place = np.empty(n_topics, np.int32)  # where each stands there
     for k in range(n_topics):
-        inverse[k] = float32(1.0 / (beta_sums[k] + topic_totals[k]))
+        inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
-    log_product, product, log_divisor, divisor = 0.0, 1.0, 0.0, 1.0
+    log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
         if doc_rows[d] != row:
@@ -184,7 +187,7 @@ def sweep_by_word(
             beta_row = uintp(word_rows[word])
             kept_inverse, kept_factor = inverse[old], factor[old]
             doc_counts[old] -= 1
-            inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
+            inverse[old] = float32(1) / float32(beta_sums[old] + (topic_totals[old] - 1))
             factor[old] = (doc_alpha[old] + float32(doc_counts[old])) * inverse[old]
             start, size = list_starts[word], int64(list_sizes[word])
             by_list, old_at = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
@@ -223,13 +226,12 @@ def sweep_by_word(
             topics[i] = new
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
             move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
-            inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
+            inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
             factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
-        log_product, product = _leave_document(
-            doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product
+        log_ratio, top, bottom = _leave_document(
+            topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
-        log_divisor, divisor = multiply_rising(log_divisor, divisor, alpha_sums[row], last - first)
-    return moved, log_product + math.log(product) - log_divisor - math.log(divisor)
+    return moved, log_ratio + math.log(top) - math.log(bottom)
 
 
 @helper
@@ -300,9 +302,9 @@ def sweep_shared(
     present = np.empty(n_topics, np.int32)  # topics of the document, in any order
     place = np.empty(n_topics, np.int32)  # where each stands there
     for k in range(n_topics):
-        inverse[k] = float32(1.0 / (beta_sums[k] + topic_totals[k]))
+        inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
-    log_product, product, log_divisor, divisor = 0.0, 1.0, 0.0, 1.0
+    log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
     smoothing, blocks = 0.0, np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64)  # in all, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
@@ -325,7 +327,7 @@ def sweep_shared(
             kept = inverse[old], factor[old], smoothing, blocks[old_block], document
             doc_counts[old] -= 1
             count = float32(doc_counts[old])
-            inverse[old] = float32(1.0 / (beta_sums[old] + (topic_totals[old] - 1)))
+            inverse[old] = float32(1) / float32(beta_sums[old] + (topic_totals[old] - 1))
             factor[old] = (doc_alpha[old] + count) * inverse[old]
             change = float64(doc_alpha[old] * beta[old] * (inverse[old] - kept[0]))
             smoothing += change
@@ -369,14 +371,13 @@ def sweep_shared(
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
             move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
             before, count = inverse[new], float32(doc_counts[new])
-            inverse[new] = float32(1.0 / (beta_sums[new] + topic_totals[new]))
+            inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
             factor[new] = (doc_alpha[new] + count) * inverse[new]
             change = float64(doc_alpha[new] * beta[new] * (inverse[new] - before))
             smoothing += change
             blocks[new // uintp(BLOCK)] += change
             document += beta[new] * (count * inverse[new] - (count - float32(1)) * before)
-        log_product, product = _leave_document(
-            doc_alpha, inverse, doc_counts, factor, present, n_present, log_product, product
+        log_ratio, top, bottom = _leave_document(
+            topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
-        log_divisor, divisor = multiply_rising(log_divisor, divisor, alpha_sums[row], last - first)
-    return moved, log_product + math.log(product) - log_divisor - math.log(divisor)
+    return moved, log_ratio + math.log(top) - math.log(bottom)
