@@ -17,7 +17,7 @@ from metalda.samplers import TopicCounts
 
 def _update(prior, log_weights, given_parts, rng):
     drawn = log_weights.copy()
-    prior.update(drawn, given_parts, 0, log_weights.shape[1], rng)
+    prior.update(drawn, prior.alpha(log_weights), given_parts, 0, log_weights.shape[1], rng)
     return drawn
 
 

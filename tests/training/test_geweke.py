@@ -50,10 +50,10 @@ def test_lda_keeps_the_joint_distribution():
 class _PaperRate(Gamma):
     """The slip of the paper's equation for mu'': a prior rate of 1 / mu."""
 
-    def update(self, log_weights, augmentation, first, last, rng):
+    def update(self, log_weights, current, augmentation, first, last, rng):
         scale = self.shape**2  # rate = 1/mu + sum: draw with rate mu + mu^2 sum, then multiply by mu^2
         slipped = augmentation._replace(topic_scales=augmentation.topic_scales * scale)
-        super().update(log_weights, slipped, first, last, rng)
+        super().update(log_weights, current, slipped, first, last, rng)
         log_weights += np.log(scale)
 
 

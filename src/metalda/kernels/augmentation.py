@@ -86,6 +86,8 @@ def draw_weights(
     row_labels,
     label_starts,
     label_rows,
+    products,
+    products_hold,
     shape,
     first,
     last,
@@ -96,13 +98,14 @@ def draw_weights(
         w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
-    of words in the row times -log q'[k]. Changes log_weights.
+    of words in the row times -log q'[k]. Changes log_weights. `products` are those of the weights at the start, if they
+    hold; otherwise they are formed anew.
     """
     n_labels = log_weights.shape[0]
     n_rows = row_starts.shape[0] - 1
     n_blocks = max(1, (last - first + WIDEST - 1) // WIDEST)
     stride = ((last - first + n_blocks - 1) // n_blocks + LANES - 1) // LANES * LANES
-    values = np.empty((n_rows, stride), np.float32)  # scale[r] * prod of the weights of row r
+    values = np.zeros((n_rows, stride), np.float32)  # scale[r] * prod of the weights of row r
     weights = np.ones((n_labels, stride), np.float32)
     part = np.empty(stride, np.float32)
     sums = np.empty(stride, np.float64)
@@ -114,6 +117,10 @@ def draw_weights(
                 weights[label, k] = float32(_bounded_exp(log_weights[label, start + k]))
         for r in range(n_rows):
             scale = float32(row_scales[r])
+            if products_hold:
+                for k in range(width):
+                    values[r, k] = scale * products[r, start + k]
+                continue
             for k in range(stride):
                 values[r, k] = scale
             for j in range(row_starts[r], row_starts[r + 1]):

@@ -39,7 +39,7 @@ from metalda.training.threads import count_jobs
 
 logger = logging.getLogger("metalda")
 
-TOKENS_PER_SHARD, MOST_SHARDS = 400_000, 16
+TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
 class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

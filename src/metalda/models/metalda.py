@@ -48,7 +48,7 @@ class MetaLDA(TopicModel):
         Threads. The result does not depend on it.
     n_shards : int or "auto"
         Parts of the corpus that are swept at the same time. With one the sampler is exact; with more it is the
-        approximation of Distributed LDA. "auto" uses one up to about half a million tokens, and 16 at the most.
+        approximation of Distributed LDA. "auto" uses one up to about a million tokens, and 8 at the most.
     random_state : int, optional
         One seed gives one result.
     verbose : bool

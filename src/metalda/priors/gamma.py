@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.augmentation import document_tables, draw_weights
+from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
@@ -57,12 +57,18 @@ class Gamma(LogLinear):
     def update(
         self,
         log_weights: NDArray[np.float64],
+        current: Concentration,
         augmentation: Augmentation,
         first: int,
         last: int,
         rng: np.random.Generator,
     ) -> None:
-        """Draw the weights of topics first … last - 1 from their gamma conditionals, label after label, in place."""
+        """Draw the weights of topics first … last - 1 from their gamma conditionals, label after label, in place.
+
+        `current` has the parameters that the weights multiply up to now.
+        """
+        moderate = np.abs(log_weights[:, first:last]).max() < HIGHEST
+        plain = np.array_equal(current.lifted_sums[first:last], current.topic_sums[first:last])
         draw_weights(
             log_weights,
             frozen(augmentation.label_tables, np.int64),
@@ -71,6 +77,8 @@ class Gamma(LogLinear):
             *self._rows(),
             frozen(self.design.label_starts, np.int64),
             frozen(self.design.label_rows, np.int32),
+            frozen(current.values, np.float32),
+            bool(moderate and plain),
             float(self.shape),
             first,
             last,

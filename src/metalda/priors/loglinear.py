@@ -76,6 +76,7 @@ class LogLinear:
             logs = self.design.multiply(log_weights, faint)
             concentration.values[faint] = np.exp(logs - logs.max(axis=1, keepdims=True)) * FAINTEST
             np.maximum(concentration.values, 1e-38, out=concentration.values)
+            concentration.lifted_sums[:] = self.design.row_sizes @ concentration.values
         return concentration
 
     def beta(self, log_weights: NDArray[np.float64], stripes: Iterable[tuple[int, int]] = ()) -> Concentration:

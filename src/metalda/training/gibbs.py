@@ -188,7 +188,7 @@ def _update_documents(
     augmentation = Augmentation.merge(list(run(augment, range(len(problem.shards)))))
     middle = time.perf_counter()
     log_weights = state.log_doc_weights.copy()
-    prior.update(log_weights, augmentation, 0, problem.n_topics, rngs.doc_weights)
+    prior.update(log_weights, state.alpha, augmentation, 0, problem.n_topics, rngs.doc_weights)
     alpha = prior.alpha(log_weights)
     state = state._replace(log_doc_weights=log_weights, alpha=alpha)
     return state, middle - start, time.perf_counter() - middle
@@ -206,7 +206,7 @@ def _update_words(
         drawn = state.counts.draw_tables(state.beta, first, last, rng)
         middle = time.perf_counter()
         augmentation = Augmentation(drawn.label_tables, prior.design.row_sizes, drawn.minus_log_q)
-        prior.update(log_weights, augmentation, first, last, rng)
+        prior.update(log_weights, state.beta, augmentation, first, last, rng)
         prior.renew_beta(state.beta, log_weights, first, last)
         return middle - start, time.perf_counter() - middle
 
