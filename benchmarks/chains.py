@@ -38,7 +38,7 @@ class Ours:
             shard_bounds(corpus.offsets, model._count_shards(corpus)),
         )
         self.rngs = Generators.spawn(0, self.problem)
-        self.state = start_chain(self.problem, np.random.default_rng(0), min(n_jobs, len(self.problem.shards)))
+        self.state = start_chain(self.problem, np.random.default_rng(0), n_jobs)
         self.run: Any = ThreadPoolExecutor(n_jobs).map if n_jobs > 1 else map
         self.records: list[Any] = []
 

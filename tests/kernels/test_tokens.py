@@ -119,16 +119,19 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
         assert log_likelihood == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
-def test_shifting_counts_there_and_back_changes_nothing():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("n_shards", [2, 5])
+def test_changes_of_shards_add_up_to_the_counts_of_all(n_shards):
+    rng = np.random.default_rng(n_shards)
     words = rng.integers(0, 5, 200).astype(np.int32)
     before, after = rng.integers(0, 9, (2, 200)).astype(np.uint16)
     design = Design.build(None, 5)
-    counts = TopicCounts.count(words, before, 9, design)
-    counts.shift(words, before, after)
-    _assert_counts_follow(counts, words, after, 9, design)
-    counts.shift(words, after, before)
-    _assert_counts_follow(counts, words, before, 9, design)
+    old = TopicCounts.count(words, before, 9, design)
+    merged, own = old.copy(), old.copy()
+    shard_of = rng.integers(0, n_shards, 200)
+    for s in range(n_shards):
+        own.copy_from(TopicCounts.count(words, np.where(shard_of == s, after, before), 9, design))
+        merged.add_changes(old, own)
+    _assert_counts_follow(merged, words, after, 9, design)
 
 
 @given(documents=st.lists(st.lists(st.integers(0, 3), max_size=60), min_size=1, max_size=4), seed=st.integers(0, 999))

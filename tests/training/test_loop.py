@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -46,9 +47,9 @@ def test_shards_cover_every_document_once(lengths, n_shards):
     assert (np.diff(bounds) >= 0).all()
 
 
-@pytest.mark.parametrize(("n_shards", "n_replicas"), [(1, 1), (2, 1), (5, 1), (5, 3)])
+@pytest.mark.parametrize(("n_shards", "n_threads"), [(1, 1), (2, 1), (5, 1), (5, 3)])
 @pytest.mark.parametrize("features", [None, FEATURES], ids=["shared", "by word"])
-def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_replicas, features):
+def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_threads, features):
     documents = corpus()
     n_words = len(documents.vocabulary)
     doc_prior = Gamma(Design.build(documents.labels, len(documents)), 0.1, 1.0)
@@ -57,13 +58,13 @@ def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_re
     bounds = shard_bounds(documents.offsets, n_shards)
     problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, bounds)
     rngs = Generators.spawn(0, problem)
-    state = start_chain(problem, np.random.default_rng(0), n_replicas)
-    for _ in range(20):
-        state, _ = sweep(problem, state, rngs)
+    state = start_chain(problem, np.random.default_rng(0), n_threads)
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in range(20):
+            state, _ = sweep(problem, state, rngs, pool.map)
     again = TopicCounts.count(documents.words, state.topics, 4, word_prior.design)
-    for counts in state.replicas:
-        np.testing.assert_array_equal(again.to_matrix().toarray(), counts.to_matrix().toarray())
-        np.testing.assert_array_equal(again.topic_totals, counts.topic_totals)
+    np.testing.assert_array_equal(again.to_matrix().toarray(), state.counts.to_matrix().toarray())
+    np.testing.assert_array_equal(again.topic_totals, state.counts.topic_totals)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -6,6 +6,7 @@ these came about.
 
 import math
 
+import numpy as np
 from numba import float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel
@@ -27,13 +28,13 @@ def find_topic(list_topics, start, size, topic):
 
 
 @helper
-def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new):
-    """Take 1 from the topic that stands at `old_at` in the list of a word, and give it to topic `new`.
+def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new):
+    """Take 1 from the topic at `old_at` in the list of a word; give it to `new`, which stands or belongs at `new_at`.
 
     A topic of count 0 leaves the list, a topic of count 1 comes in where it belongs, and those between make room.
     """
     at = start + old_at
-    to = start + find_topic(list_topics, start, size, new)
+    to = start + new_at
     end = start + size
     known = to < end and list_topics[uintp(to)] == new
     list_counts[uintp(at)] -= 1
@@ -61,16 +62,73 @@ def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at
 
 
 @kernel
-def shift_counts(words, before, after, list_starts, list_sizes, list_topics, list_counts, topic_totals):
-    """Move the counts of tokens from one assignment to another."""
-    for i in range(words.shape[0]):
-        if before[i] != after[i]:
-            word = uintp(words[i])
-            start, size = list_starts[word], int64(list_sizes[word])
-            at = find_topic(list_topics, start, size, uintp(before[i]))
-            move_in_list(list_sizes, list_topics, list_counts, word, start, size, at, uintp(after[i]))
-            topic_totals[uintp(before[i])] -= 1
-            topic_totals[uintp(after[i])] += 1
+def copy_counts(list_starts, sizes, topics, counts, totals, to_sizes, to_topics, to_counts, to_totals):
+    """Copy the counts, but not the room that lists leave free."""
+    to_totals[:] = totals
+    for v in range(sizes.shape[0]):
+        to_sizes[v] = sizes[v]
+        for i in range(list_starts[v], list_starts[v] + sizes[v]):
+            to_topics[i] = topics[i]
+            to_counts[i] = counts[i]
+
+
+@helper
+def _head(list_topics, at, end):
+    """The next topic of a list, or one beyond all topics."""
+    return int64(list_topics[uintp(at)]) if at < end else int64(1 << 62)
+
+
+@kernel
+def add_changes(
+    list_starts,
+    old_sizes,
+    old_topics,
+    old_counts,
+    old_totals,
+    new_sizes,
+    new_topics,
+    new_counts,
+    new_totals,
+    sum_sizes,
+    sum_topics,
+    sum_counts,
+    sum_totals,
+):
+    """sum += new - old, in one pass through the three lists of every word."""
+    n_topics = sum_totals.shape[0]
+    topics, counts = np.empty(n_topics, sum_topics.dtype), np.empty(n_topics, sum_counts.dtype)
+    for k in range(n_topics):
+        sum_totals[k] += new_totals[k] - old_totals[k]
+    for v in range(old_sizes.shape[0]):
+        start = list_starts[v]
+        at_old, at_new, at_sum = start, start, start
+        old_end, new_end, sum_end = start + old_sizes[v], start + new_sizes[v], start + sum_sizes[v]
+        size = 0
+        while True:
+            old = _head(old_topics, at_old, old_end)
+            new = _head(new_topics, at_new, new_end)
+            summed = _head(sum_topics, at_sum, sum_end)
+            k = min(old, new, summed)
+            if k >= n_topics:
+                break
+            count = int64(0)
+            if old == k:
+                count -= old_counts[uintp(at_old)]
+                at_old += 1
+            if new == k:
+                count += new_counts[uintp(at_new)]
+                at_new += 1
+            if summed == k:
+                count += sum_counts[uintp(at_sum)]
+                at_sum += 1
+            if count > 0:
+                topics[size] = k
+                counts[size] = count
+                size += 1
+        sum_sizes[v] = size
+        for j in range(size):
+            sum_topics[start + j] = topics[j]
+            sum_counts[start + j] = counts[j]
 
 
 @kernel

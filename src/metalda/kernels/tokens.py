@@ -17,7 +17,7 @@ keeps those with the same row of alpha together, so that factors need not be for
 import math
 
 import numpy as np
-from numba import float32, float64, int64, uintp
+from numba import float32, float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.choice import (
@@ -74,13 +74,14 @@ def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
 
     Returns their sum, and where the old topic stands.
     """
-    total = float32(0)
+    total, before = float32(0), int32(0)
     for j in range(size):
         k = uintp(list_topics[uintp(start + j)])
         weight = float32(list_counts[uintp(start + j)] - (k == old)) * factor[k]  # not later: it would cancel
         weights[j] = weight
         total += weight
-    return total, find_topic(list_topics, start, size, old)
+        before += int32(k < old)
+    return total, int64(before)
 
 
 @kernel
@@ -197,10 +198,11 @@ def sweep_by_word(
             total = by_list + by_beta
             state, uniform = next_uniform(state)
             x = uniform * total
-            chosen = int64(-1)
+            chosen, new_at = int64(-1), int64(-1)
             if FAINT < total < BRIGHT:
                 if x < by_list:
-                    chosen = int64(list_topics[uintp(start + choose_topic(weights, size, float32(x)))])
+                    new_at = choose_topic(weights, size, float32(x))
+                    chosen = int64(list_topics[uintp(start + new_at)])
                 else:
                     chosen = _choose_by_word(factor, beta[beta_row], float32(x - by_list))
             if chosen < 0:
@@ -225,7 +227,9 @@ def sweep_by_word(
             moved += 1
             topics[i] = new
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
+            if new_at < 0:
+                new_at = find_topic(list_topics, start, size, new)
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new)
             inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
             factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
         log_ratio, top, bottom = _leave_document(
@@ -339,10 +343,11 @@ def sweep_shared(
             total = by_list + document + smoothing
             state, uniform = next_uniform(state)
             x = uniform * total
-            chosen = int64(-1)
+            chosen, new_at = int64(-1), int64(-1)
             if FAINT < total < BRIGHT:
                 if x < by_list:
-                    chosen = int64(list_topics[uintp(start + choose_topic(weights, size, float32(x)))])
+                    new_at = choose_topic(weights, size, float32(x))
+                    chosen = int64(list_topics[uintp(start + new_at)])
                 elif x - by_list < document and n_present > 0:
                     chosen = _choose_document_topic(present, n_present, doc_counts, beta, inverse, x - by_list)
                 else:
@@ -369,7 +374,9 @@ def sweep_shared(
             moved += 1
             topics[i] = new
             n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new)
+            if new_at < 0:
+                new_at = find_topic(list_topics, start, size, new)
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new)
             before, count = inverse[new], float32(doc_counts[new])
             inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
             factor[new] = (doc_alpha[new] + count) * inverse[new]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.kernels.border import frozen
-from metalda.kernels.lists import shift_counts, word_log_likelihood, word_tables
+from metalda.kernels.lists import add_changes, copy_counts, word_log_likelihood, word_tables
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Shard
@@ -71,10 +71,15 @@ class TopicCounts:
         word_rows = frozen(self.design.row_of, np.int32)
         return sweep_by_word(*documents, word_rows, values, sums, *self._lists, self.topic_totals, seed)
 
-    def shift(self, words: Words, before: Topics, after: Topics) -> None:
-        """Move the counts of tokens from one assignment to another."""
-        tokens = frozen(words, np.int32), frozen(before, np.uint16), frozen(after, np.uint16)
-        shift_counts(*tokens, *self._lists, self.topic_totals)
+    def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
+        """Add what changed from some counts to others."""
+        add_changes(
+            self.starts, *old._as_input, *new._as_input, self.sizes, self.topics, self.counts, self.topic_totals
+        )
+
+    def copy_from(self, other: TopicCounts) -> None:
+        """Take over the counts of another."""
+        copy_counts(self.starts, *other._as_input, self.sizes, self.topics, self.counts, self.topic_totals)
 
     def draw_tables(self, beta: Concentration, first: int, last: int, rng: np.random.Generator) -> WordTables:
         """Step 4's q'[k] and t'[k, v] for topics first … last - 1."""
@@ -104,14 +109,16 @@ class TopicCounts:
     def _lists(self) -> tuple[NDArray[Any], ...]:
         return self.starts, self.sizes, self.topics, self.counts
 
-    def _frozen(self, beta: Concentration, sums: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+    @property
+    def _as_input(self) -> tuple[NDArray[Any], ...]:
+        """Lists and totals that a kernel only reads."""
         return (
-            self.starts,
             frozen(self.sizes, np.int32),
             frozen(self.topics, np.uint16),
             frozen(self.counts, np.int32),
             frozen(self.topic_totals, np.int64),
-            frozen(self.design.row_of, np.int32),
-            frozen(beta.values, np.float32),
-            frozen(sums, np.float64),
         )
+
+    def _frozen(self, beta: Concentration, sums: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        rows = frozen(self.design.row_of, np.int32)
+        return self.starts, *self._as_input, rows, frozen(beta.values, np.float32), frozen(sums, np.float64)

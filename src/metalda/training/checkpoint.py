@@ -79,7 +79,7 @@ class Checkpoint:
         }
         write_folder(self.folder, KIND, document, arrays)
 
-    def load(self, problem: Problem, n_replicas: int) -> Progress:
+    def load(self, problem: Problem, n_threads: int) -> Progress:
         """The progress of this very run; an error that says what differs if it is another's."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
@@ -92,7 +92,7 @@ class Checkpoint:
             if len(topics) != len(problem.words):
                 raise ValueError("the number of tokens differs")
             state = resume_chain(
-                problem, topics, arrays["log_doc_weights"].copy(), arrays["log_word_weights"].copy(), n_replicas
+                problem, topics, arrays["log_doc_weights"].copy(), arrays["log_word_weights"].copy(), n_threads
             )
             packed = {name.removeprefix("draws."): a for name, a in arrays.items() if name.startswith("draws.")}
             draws = unpack_draws(packed) if packed else []

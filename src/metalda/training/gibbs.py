@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,15 +54,12 @@ class ChainState(NamedTuple):
     """Where the chain stands. A sweep changes topics, counts and beta in place and replaces the rest."""
 
     topics: NDArray[np.uint16]  # z
-    replicas: tuple[TopicCounts, ...]  # the counts, once for each thread that sweeps; all equal between sweeps
+    counts: TopicCounts  # n
+    scratch: tuple[TopicCounts, ...]  # where shards are swept and merged, if there are several; not part of the state
     log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
     alpha: Concentration
     beta: Concentration
-
-    @property
-    def counts(self) -> TopicCounts:
-        return self.replicas[0]
 
 
 class Generators(NamedTuple):
@@ -90,14 +88,14 @@ class SweepRecord(NamedTuple):
     word_weights: float
 
 
-def start_chain(problem: Problem, rng: np.random.Generator, n_replicas: int = 1) -> ChainState:
+def start_chain(problem: Problem, rng: np.random.Generator, n_threads: int = 1) -> ChainState:
     """A uniformly random topic for every token, and weights at their start values."""
     return resume_chain(
         problem,
         rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16),
         problem.doc_prior.start_weights(problem.n_topics),
         problem.word_prior.start_weights(problem.n_topics),
-        n_replicas,
+        n_threads,
     )
 
 
@@ -106,13 +104,15 @@ def resume_chain(
     topics: NDArray[np.uint16],
     log_doc_weights: NDArray[np.float64],
     log_word_weights: NDArray[np.float64],
-    n_replicas: int = 1,
+    n_threads: int = 1,
 ) -> ChainState:
     """The state with these topics and weights."""
     counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
+    n_scratch = 1 + n_threads if len(problem.shards) > 1 else 0
     return ChainState(
         topics,
-        (counts, *(counts.copy() for _ in range(n_replicas - 1))),
+        counts,
+        tuple(counts.copy() for _ in range(n_scratch)),
         log_doc_weights,
         log_word_weights,
         problem.doc_prior.alpha(log_doc_weights),
@@ -138,40 +138,31 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
 
 
 def _sweep_tokens(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[int, float]:
-    """Exact with one shard. With more, each starts from the counts before the sweep, and then all changes are added.
-
-    A thread has counts of its own. It takes back the changes of its last shard before it starts another, and when all
-    shards are done, it adds those of the others: only tokens that moved are touched.
-    """
-    topics, replicas = state.topics, state.replicas
+    """Exact with one shard. With more, each starts from the counts before the sweep, and then all changes are added."""
+    topics, counts, scratch = state.topics, state.counts, state.scratch
     seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs.shards]
     if len(problem.shards) == 1:
-        return replicas[0].sweep(problem.shards[0], topics, state.alpha, state.beta, seeds[0])
-    before = topics.copy()
-    free: SimpleQueue[int] = SimpleQueue()
-    for r in range(len(replicas)):
-        free.put(r)
-    last_shard: list[int | None] = [None] * len(replicas)
+        return counts.sweep(problem.shards[0], topics, state.alpha, state.beta, seeds[0])
+    merged, *spare = scratch
+    merged.copy_from(counts)
+    free: SimpleQueue[TopicCounts] = SimpleQueue()
+    for each in spare:
+        free.put(each)
+    merging = Lock()
 
     def sweep_shard(s: int) -> tuple[int, float]:
-        r = free.get()
+        own = free.get()
         try:
-            undone = last_shard[r]
-            if undone is not None:
-                shard = problem.shards[undone]
-                replicas[r].shift(shard.words, topics[shard.tokens], before[shard.tokens])
-            last_shard[r] = s
-            return replicas[r].sweep(problem.shards[s], topics, state.alpha, state.beta, seeds[s])
+            own.copy_from(counts)
+            result = own.sweep(problem.shards[s], topics, state.alpha, state.beta, seeds[s])
+            with merging:  # in any order: counts are integers, and lists are sorted
+                merged.add_changes(counts, own)
+            return result
         finally:
-            free.put(r)
-
-    def catch_up(r: int) -> None:
-        for s, shard in enumerate(problem.shards):
-            if s != last_shard[r]:
-                replicas[r].shift(shard.words, before[shard.tokens], topics[shard.tokens])
+            free.put(own)
 
     results = list(run(sweep_shard, range(len(problem.shards))))
-    list(run(catch_up, range(len(replicas))))
+    counts.copy_from(merged)
     return sum(moved for moved, _ in results), sum(log_likelihood for _, log_likelihood in results)
 
 

@@ -53,12 +53,12 @@ def train(
     n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
     pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
     with pool or nullcontext(), deferred_interrupt() as interrupted:
-        n_replicas = min(n_jobs, len(problem.shards))
+        n_threads = min(n_jobs, len(problem.shards))
         if checkpoint is not None and checkpoint.exists:
-            progress = checkpoint.load(problem, n_replicas)
+            progress = checkpoint.load(problem, n_threads)
             logger.info("Going on after sweep %d of %d.", progress.n_sweeps, n_iter)
         else:
-            progress = _start(problem, seed, n_replicas)
+            progress = _start(problem, seed, n_threads)
         stop = False
         with _progress_bar(progress.n_sweeps, n_iter, verbose) as bar:
             while progress.n_sweeps < n_iter and not stop:
@@ -77,9 +77,9 @@ def train(
     return _finish(progress)
 
 
-def _start(problem: Problem, seed: int, n_replicas: int) -> Progress:
+def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     rngs = Generators.spawn(seed, problem)
-    state = start_chain(problem, rngs.doc_weights, n_replicas)
+    state = start_chain(problem, rngs.doc_weights, n_threads)
     doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
     return Progress(state, rngs, [], doc_topics, seed, [])
 
