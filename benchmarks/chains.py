@@ -22,21 +22,10 @@ class Ours:
         n_jobs: int = 1,
     ) -> None:
         from metalda import MetaLDA
-        from metalda.meta.shards import shard_bounds
-        from metalda.training.gibbs import Generators, Problem, start_chain
+        from metalda.training.gibbs import Generators, start_chain
 
-        model = MetaLDA(n_topics, doc_prior=doc_prior, word_prior=word_prior, word_features=features, n_jobs=n_jobs)
-        n_words = len(corpus.vocabulary)
-        rows = features.rows(corpus.vocabulary) if word_prior == "features" else None
-        self.problem = Problem(
-            corpus.words,
-            corpus.offsets,
-            n_words,
-            n_topics,
-            model._prior_of_documents(corpus.labels, len(corpus)),
-            model._prior_of_words(rows, n_words),
-            shard_bounds(corpus.offsets, model._count_shards(corpus)),
-        )
+        model = MetaLDA(n_topics, doc_prior=doc_prior, word_prior=word_prior, word_features=features)
+        self.problem = model._pose(corpus)
         self.rngs = Generators.spawn(0, self.problem)
         self.state = start_chain(self.problem, np.random.default_rng(0), n_jobs)
         self.run: Any = ThreadPoolExecutor(n_jobs).map if n_jobs > 1 else map

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import stats
 
 from metalda.priors import Gamma
-from metalda.training.gibbs import ChainState, Generators, Problem, resume_chain, sweep
+from metalda.samplers import Problem
+from metalda.training.gibbs import ChainState, Generators, resume_chain, sweep
 
 
 def _log_gamma(shape, rng):
@@ -59,7 +60,7 @@ def forward(problem: Problem, rng) -> tuple[Problem, ChainState]:
     ).astype(np.uint16)
     words = _draw_words(problem, topics, log_delta, rng)
     problem = replace(problem, words=words)
-    return problem, resume_chain(problem, topics, log_lambda, log_delta)
+    return problem, resume_chain(problem, {"topics": topics}, log_lambda, log_delta)
 
 
 def statistics(problem: Problem, state: ChainState) -> np.ndarray:
@@ -82,7 +83,7 @@ def _relabel(problem, state, rng) -> ChainState:
     """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
     order = rng.permutation(problem.n_topics)
     topics = np.argsort(order)[state.topics].astype(np.uint16)
-    return resume_chain(problem, topics, state.log_doc_weights[:, order], state.log_word_weights[:, order])
+    return resume_chain(problem, {"topics": topics}, state.log_doc_weights[:, order], state.log_word_weights[:, order])
 
 
 def joint_test(
@@ -97,7 +98,7 @@ def joint_test(
     for _ in range(n_sweeps):
         state, _ = step(current, state, rngs)
         current = replace(current, words=_draw_words(current, state.topics, state.log_word_weights, rng))
-        state = resume_chain(current, state.topics, state.log_doc_weights, state.log_word_weights)
+        state = resume_chain(current, {"topics": state.topics}, state.log_doc_weights, state.log_word_weights)
         if relabel:
             state = _relabel(current, state, rng)
         found.append(statistics(current, state))

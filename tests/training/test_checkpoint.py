@@ -161,7 +161,7 @@ import sys
 sys.path.insert(0, {tests!r})
 from contracts import FEATURES, corpus
 from metalda import MetaLDA
-model = MetaLDA(3, word_features=FEATURES, n_iter=3000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False)
+model = MetaLDA(3, word_features=FEATURES, n_iter=4000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False)
 print("ready", flush=True)
 model.fit(corpus(), checkpoint={folder!r}, checkpoint_every=7, resume=True)
 model.save({model!r})
@@ -177,12 +177,12 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
-            time.sleep(rng.uniform(0, 0.6))
+            time.sleep(rng.uniform(0, 0.3))
             process.kill()
     assert not model.exists(), "it was never killed in time"
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
     expected = MetaLDA(
-        3, word_features=FEATURES, n_iter=3000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False
+        3, word_features=FEATURES, n_iter=4000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False
     ).fit(corpus())
     assert_same_model(metalda.load(model), expected)
     assert len(list(folder.iterdir())) == 2, "files of killed saves are cleared away"

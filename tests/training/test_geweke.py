@@ -9,7 +9,7 @@ from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.priors import Fixed, Gamma
-from metalda.training.gibbs import Problem
+from metalda.samplers import Problem, Tokens
 
 
 def _design(rows):
@@ -24,7 +24,7 @@ FEATURES = [[1, 0], [1, 1], [0, 0], [0, 1]]  # the third word has no feature
 def _problem(doc_prior, word_prior, n_topics=2):
     offsets = np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
     words = np.zeros(offsets[-1], np.int32)
-    return Problem(words, offsets, len(FEATURES), n_topics, doc_prior, word_prior, shard_bounds(offsets, 1))
+    return Problem(words, offsets, len(FEATURES), n_topics, doc_prior, word_prior, Tokens(), shard_bounds(offsets, 1))
 
 
 @pytest.mark.parametrize("shape", [0.1, 1.0, 2.5])

@@ -16,8 +16,8 @@ from metalda import MetaLDA
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.priors import Gamma
-from metalda.samplers import TopicCounts
-from metalda.training.gibbs import Generators, Problem, start_chain, sweep
+from metalda.samplers import Problem, Tokens, TopicCounts
+from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.loop import kept_sweeps
 from metalda.training.threads import count_jobs
 
@@ -56,7 +56,7 @@ def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_th
     rows = features.rows(documents.vocabulary) if features else None
     word_prior = Gamma(Design.build(rows, n_words), 0.01, 1.0)
     bounds = shard_bounds(documents.offsets, n_shards)
-    problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, bounds)
+    problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, Tokens(), bounds)
     rngs = Generators.spawn(0, problem)
     state = start_chain(problem, np.random.default_rng(0), n_threads)
     with ThreadPoolExecutor(n_threads) as pool:

@@ -6,8 +6,10 @@ import logging
 import math
 import os
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
+from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,25 +30,37 @@ from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
 from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
+from metalda.samplers import Draw, Problem, Sampler, Tokens
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
-from metalda.training.draws import Draw, mean_alpha, mean_phi, mean_phi_alone
-from metalda.training.folding import complete, infer_theta
-from metalda.training.gibbs import Problem
+from metalda.training.folding import Documents, complete, infer_theta
 from metalda.training.loop import kept_sweeps, train
 from metalda.training.memory import require_memory
 from metalda.training.threads import count_jobs
 
 logger = logging.getLogger("metalda")
 
+POSITIVE = Interval(Real, 0, None, closed="neither")
+N_COMPONENTS = [Interval(Integral, 1, 2**16 - 1, closed="both")]
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of all models; a model names its priors and adds its parameters."""
+    """Base of all models; a model names its priors and its sampler, and adds its parameters."""
+
+    vocabulary: Any = None
+    n_iter: int = 1000
+    burn_in: int | None = None
+    thin: int = 10
+    n_draws: int = 15
+    n_jobs: int | None = 1
+    n_shards: int | str = "auto"
+    random_state: Any = None
+    verbose: bool = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, 2**16 - 1, closed="both")],
         "vocabulary": "no_validation",
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
@@ -64,14 +78,30 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _uses_labels(self) -> bool:
         return False
 
-    def _prior_of_documents(self, labels: NamedMatrix | None, n_documents: int) -> LogLinear:
-        raise TypeError("TopicModel is the base of the models; use one of them, such as MetaLDA or LDA")
+    @abstractmethod
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        """alpha of documents with these labels."""
 
-    def _prior_of_words(self, features: NamedMatrix | None, n_words: int) -> LogLinear:
-        raise TypeError("TopicModel is the base of the models; use one of them, such as MetaLDA or LDA")
+    @abstractmethod
+    def _prior_of_words(self, words: Design) -> LogLinear:
+        """beta of words with these features."""
 
     def _word_features(self) -> WordFeatures | None:
         return None
+
+    def _sampler(self, corpus: Corpus) -> Sampler:
+        """How topics are assigned."""
+        return Tokens()
+
+    def _count_topics(self, label_names: tuple[str, ...]) -> int:
+        return int(self.n_components)
+
+    def _infer(
+        self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """theta of new documents, given phi[word, topic]."""
+        alpha = mean_alpha(draws, self._prior_of_documents(labels), self.trained_unlabelled_)
+        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,13 +180,16 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """What there is to be sampled for this model on these documents."""
         labels = _without_empty_columns(corpus.labels) if self._uses_labels else None
         features = self._features_of_vocabulary(corpus)
+        doc_prior = self._prior_of_documents(Design.build(labels, len(corpus)))
+        word_prior = self._prior_of_words(Design.build(features, len(corpus.vocabulary)))
         return Problem(
             corpus.words,
             corpus.offsets,
             len(corpus.vocabulary),
-            self.n_components,
-            self._prior_of_documents(labels, len(corpus)),
-            self._prior_of_words(features, len(corpus.vocabulary)),
+            self._count_topics(doc_prior.design.names[:-1]),
+            doc_prior,
+            word_prior,
+            self._sampler(corpus),
             shard_bounds(corpus.offsets, self._count_shards(corpus)),
         )
 
@@ -176,15 +209,16 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _finish(self) -> None:
         """Derive what follows from the draws; also after loading."""
-        self._word_design = self._design_of_words(self.vocabulary_)
-        self._phi = mean_phi(self.draws_, self._word_design)
+        self._known_words = self._describe(self.vocabulary_)
+        self._phi = mean_phi(self.draws_, self._known_words)
         self.components_ = self._phi.T
         self._word_index = {word: v for v, word in enumerate(self.vocabulary_)}
 
-    def _design_of_words(self, words: Sequence[str]) -> Design:
+    def _describe(self, words: Sequence[str]) -> LogLinear:
+        """The prior of words in terms of the features that the model knows."""
         features = self._word_features()
         rows = features.rows(words).select(self.feature_names_) if features is not None else None
-        return Design.build(rows, len(words))
+        return self._prior_of_words(Design.build(rows, len(words)))
 
     @property
     def _n_features_out(self) -> int:
@@ -217,11 +251,10 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         encoded = self._encode(corpus, unseen)
         phi = self._phi
         if unseen:
-            phi = np.concatenate([phi, mean_phi_alone(self.draws_, self._design_of_words(unseen))])
+            phi = np.concatenate([phi, mean_phi_alone(self.draws_, self._describe(unseen))])
         documents = encoded.all()
         _warn_of_strangers(corpus.offsets, documents.offsets)
-        alpha = mean_alpha(self.draws_, encoded.design, self.trained_unlabelled_)
-        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
+        return self._infer(self.draws_, documents, encoded.design, phi)
 
     def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Perplexity of every second word of each document, given the other words and the labels.
@@ -251,7 +284,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
         corpus = self._read(X, y)
         new_words = self._unseen_words(corpus) if unseen == "features" else ()
-        new_design = self._design_of_words(new_words) if new_words else None
+        unseen_words = self._describe(new_words) if new_words else None
         encoded = self._encode(corpus, new_words)
         observed, scored = encoded.halves()
         if not len(scored.words):
@@ -259,13 +292,12 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         kept = self.draws_[-1:] if draws == "last" else self.draws_
         groups = [(draw,) for draw in kept] if draws == "each" else [kept]
 
-        def parameters(group: Sequence[Draw]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-            alpha = mean_alpha(group, encoded.design, self.trained_unlabelled_)
-            if group is self.draws_ and new_design is None:
-                return alpha, self._phi
-            return alpha, mean_phi(group, self._word_design, new_design)
+        def predict(group: Sequence[Draw]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            known = group is self.draws_ and unseen_words is None
+            phi = self._phi if known else mean_phi(group, self._known_words, unseen_words)
+            return self._infer(group, observed, encoded.design, phi), phi
 
-        return np.log(complete(observed, scored, map(parameters, groups), count_jobs(self.n_jobs)))
+        return np.log(complete(scored, map(predict, groups)))
 
     def _read(self, X: Any, y: Any) -> Corpus:
         if not self.named_words_ and has_words(X):

@@ -10,12 +10,12 @@ import numpy as np
 from metalda.corpus import Corpus
 from metalda.meta.design import Design
 from metalda.meta.words import pack_words
-from metalda.training.gibbs import Problem
+from metalda.samplers import Problem
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_WITHOUT_EFFECT = ("n_jobs", "verbose", "vocabulary", "word_features")
+_WITHOUT_EFFECT = ("n_jobs", "verbose", "vocabulary", "word_features", "embeddings")
 
 
 def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
@@ -31,6 +31,7 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
         "documents": _fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary)),
         "labels": _fingerprint_design(problem.doc_prior.design),
         "word features": _fingerprint_design(problem.word_prior.design),
+        "embeddings": _fingerprint(*problem.sampler.inputs),
         "parameters": {"model": type(model).__name__, **parameters},
     }
 

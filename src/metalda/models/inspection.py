@@ -13,8 +13,8 @@ from metalda.models.effects import add_proportions, weight_effects
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalda.meta.design import Design
-    from metalda.training.draws import Draw
+    from metalda.priors import LogLinear
+    from metalda.samplers import Draw
 
 
 class Inspection:
@@ -27,7 +27,7 @@ class Inspection:
         label_names_: tuple[str, ...]
         label_sizes_: np.ndarray
         feature_names_: tuple[str, ...]
-        _word_design: Design
+        _known_words: LogLinear
         _history: dict[str, Any]
 
     @property
@@ -80,5 +80,5 @@ class Inspection:
         """What each word feature does to each topic: as `label_effects`, for words."""
         check_is_fitted(self)
         weights = [draw.log_word_weights for draw in self.draws_]
-        sizes = self._word_design.label_sizes
+        sizes = self._known_words.design.label_sizes
         return weight_effects(weights, self.feature_names_, sizes, interval, "feature")

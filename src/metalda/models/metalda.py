@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import logging
-from numbers import Real
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from metalda.corpus import NamedMatrix
+from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
-from metalda.models.base import TopicModel
+from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
 from metalda.priors import Fixed, Gamma, LogLinear
+from metalda.samplers import Problem
 
 logger = logging.getLogger("metalda")
 
 START_ALPHA, START_BETA = 0.1, 0.01
 
 
+@dataclass(eq=False, repr=False)
 class MetaLDA(TopicModel):
     """Topic model that learns from document labels and word features.
 
@@ -74,69 +76,44 @@ class MetaLDA(TopicModel):
     (4, 2)
     """
 
+    n_components: int = 50
+    _: KW_ONLY
+    doc_prior: str | float = "labels"
+    word_prior: str | float = "features"
+    word_features: Any = None
+    mu: float = 1.0
+    nu: float = 1.0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TopicModel._parameter_constraints,
-        "doc_prior": [StrOptions({"labels", "default"}), Interval(Real, 0, None, closed="neither")],
-        "word_prior": [StrOptions({"features", "default"}), Interval(Real, 0, None, closed="neither")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "nu": [Interval(Real, 0, None, closed="neither")],
+        "n_components": N_COMPONENTS,
+        "doc_prior": [StrOptions({"labels", "default"}), POSITIVE],
+        "word_prior": [StrOptions({"features", "default"}), POSITIVE],
+        "mu": [POSITIVE],
+        "nu": [POSITIVE],
         "word_features": "no_validation",
     }
-
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        doc_prior: str | float = "labels",
-        word_prior: str | float = "features",
-        word_features: Any = None,
-        mu: float = 1.0,
-        nu: float = 1.0,
-        vocabulary: Any = None,
-        n_iter: int = 1000,
-        burn_in: int | None = None,
-        thin: int = 10,
-        n_draws: int = 15,
-        n_jobs: int | None = 1,
-        n_shards: int | str = "auto",
-        random_state: Any = None,
-        verbose: bool = True,
-    ) -> None:
-        self.n_components = n_components
-        self.doc_prior = doc_prior
-        self.word_prior = word_prior
-        self.word_features = word_features
-        self.mu = mu
-        self.nu = nu
-        self.vocabulary = vocabulary
-        self.n_iter = n_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_draws = n_draws
-        self.n_jobs = n_jobs
-        self.n_shards = n_shards
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def _uses_labels(self) -> bool:
         return self.doc_prior == "labels"
 
-    def _prior_of_documents(self, labels: NamedMatrix | None, n_documents: int) -> LogLinear:
-        design = Design.build(labels if self._uses_labels else None, n_documents)
-        if self._uses_labels and labels is None:
+    def _pose(self, corpus: Corpus) -> Problem:
+        if self.doc_prior == "labels" and corpus.labels is None:
             logger.info("No labels: the documents share one learnt prior (the paper's 'def').")
-        if isinstance(self.doc_prior, str):
-            return Gamma(design, START_ALPHA, self.mu)
-        return Fixed(design, self.doc_prior)
-
-    def _prior_of_words(self, features: NamedMatrix | None, n_words: int) -> LogLinear:
-        design = Design.build(features, n_words)
-        if self.word_prior == "features" and features is None:
+        if self.word_prior == "features" and self.word_features is None:
             logger.info("No word features: the words share one learnt prior by topic (the paper's 'def').")
+        return super()._pose(corpus)
+
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        if isinstance(self.doc_prior, str):
+            return Gamma(documents, START_ALPHA, self.mu)
+        return Fixed(documents, self.doc_prior)
+
+    def _prior_of_words(self, words: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return Gamma(design, START_BETA, self.nu)
-        return Fixed(design, self.word_prior)
+            return Gamma(words, START_BETA, self.nu)
+        return Fixed(words, self.word_prior)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.word_prior == "features" else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from metalda.meta import WordFeatures
 from metalda.meta.words import pack_words, unpack_words
-from metalda.training.draws import pack_draws, unpack_draws
+from metalda.samplers.draws import pack_draws, unpack_draws
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

@@ -1,6 +1,6 @@
-"""What alpha and beta are: fixed, or learnt from labels and features with gamma weights."""
+"""What alpha and beta are: fixed, masked by labels, or learnt from labels and features."""
 
 from metalda.priors.gamma import Augmentation, Gamma
-from metalda.priors.loglinear import Fixed, LogLinear, concentration_of
+from metalda.priors.loglinear import Blocks, Fixed, LogLinear
 
-__all__ = ["Augmentation", "Fixed", "Gamma", "LogLinear", "concentration_of"]
+__all__ = ["Augmentation", "Blocks", "Fixed", "Gamma", "LogLinear"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import LogLinear
+from metalda.priors.loglinear import Blocks, Learnt, LogLinear, WordCounts
 
 
 class Augmentation(NamedTuple):
@@ -37,6 +38,59 @@ class Gamma(LogLinear):
     """lambda[l, k] ~ Gamma(shape, rate=shape): mean 1, the smaller the shape the wider."""
 
     shape: float
+
+    is_learnt: ClassVar[bool] = True
+
+    def learn_from_documents(
+        self,
+        log_weights: NDArray[np.float64],
+        alpha: Concentration,
+        shards: Sequence[Shard],
+        topics: NDArray[np.uint16],
+        rngs: Sequence[np.random.Generator],
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Steps 2 and 3."""
+        start = time.perf_counter()
+
+        def augment(s: int) -> Augmentation:
+            return self.augment_documents(shards[s], topics, alpha, rngs[s])
+
+        augmentation = Augmentation.merge(list(blocks.run(augment, range(len(shards)))))
+        seconds = time.perf_counter() - start
+        log_weights = log_weights.copy()
+
+        def update(stripe: int) -> None:
+            self.update(log_weights, alpha, augmentation, *blocks.stripes[stripe], blocks.rngs[stripe])
+
+        list(blocks.run(update, range(len(blocks.stripes))))
+        return Learnt(log_weights, seconds)
+
+    def learn_from_words(
+        self,
+        log_weights: NDArray[np.float64],
+        beta: Concentration,
+        counts: WordCounts,
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Step 4."""
+        log_weights = log_weights.copy()
+        start = time.perf_counter()
+
+        def update(stripe: int) -> tuple[float, float]:
+            (first, last), rng = blocks.stripes[stripe], blocks.rngs[stripe]
+            begin = time.perf_counter()
+            drawn = counts.draw_tables(beta, first, last, rng)
+            middle = time.perf_counter()
+            augmentation = Augmentation(drawn.label_tables, self.design.row_sizes, drawn.minus_log_q)
+            self.update(log_weights, beta, augmentation, first, last, rng)
+            self.renew_beta(beta, log_weights, first, last)
+            return middle - begin, time.perf_counter() - middle
+
+        tables, weights = np.sum(list(blocks.run(update, range(len(blocks.stripes)))), axis=0)
+        return Learnt(log_weights, float((time.perf_counter() - start) * tables / (tables + weights)))
 
     def augment_documents(
         self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator

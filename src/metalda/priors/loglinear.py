@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,51 +14,45 @@ from scipy.special import logsumexp
 from metalda.kernels.augmentation import multiply_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration, Design
+from metalda.meta.shards import Shard
 
 FAINTEST = 1e-20  # parameters that add up to less are lifted to this: beside a count it is still nothing
 
 
-def concentration_of(log_weights: NDArray[np.float64], design: Design) -> Concentration:
-    """Multiply the weights of every row's labels."""
-    concentration = _empty(design.n_rows, log_weights.shape[1])
-    _fill(concentration, log_weights, design, 0, log_weights.shape[1], concentration.row_sums)
-    return concentration
+class WordCounts(Protocol):
+    """What a prior of words learns from: n[k, v]."""
+
+    def draw_tables(self, beta: Concentration, first: int, last: int, rng: np.random.Generator) -> Any: ...
+
+    def to_matrix(self) -> Any: ...
 
 
-def _empty(n_rows: int, n_topics: int) -> Concentration:
-    return Concentration(
-        np.empty((n_rows, n_topics), np.float32), np.zeros(n_rows), np.empty(n_topics), np.empty(n_topics)
-    )
+class Blocks(NamedTuple):
+    """How work on weights is shared out: topics first … last - 1 with a generator each, and what runs them."""
+
+    stripes: Sequence[tuple[int, int]]
+    rngs: Sequence[np.random.Generator]
+    run: Any
 
 
-def _fill(
-    concentration: Concentration,
-    log_weights: NDArray[np.float64],
-    design: Design,
-    first: int,
-    last: int,
-    row_sums: NDArray[np.float64],
-) -> None:
-    multiply_weights(
-        frozen(log_weights, np.float64),
-        frozen(design.row_starts, np.int64),
-        frozen(design.row_labels, np.int32),
-        frozen(design.row_sizes, np.float64),
-        first,
-        last,
-        concentration.values,
-        row_sums,
-        concentration.topic_sums,
-    )
-    concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
+class Learnt(NamedTuple):
+    """New weights, and the seconds that the statistics behind them took."""
+
+    log_weights: NDArray[np.float64]
+    seconds_of_tables: float
 
 
 @dataclass(frozen=True, eq=False)
 class LogLinear:
-    """A prior whose weights start at `start` for the default label and at 1 for all others."""
+    """A prior whose weights start at `start` for the default label and at 1 for all others.
+
+    This one is never updated; others learn their weights from documents, or from the words of topics.
+    """
 
     design: Design
     start: float
+
+    is_learnt: ClassVar[bool] = False
 
     def start_weights(self, n_topics: int) -> NDArray[np.float64]:
         """Log weights [label, topic] before the first sweep."""
@@ -65,12 +60,42 @@ class LogLinear:
         log_weights[-1] = math.log(self.start)
         return log_weights
 
+    def learn_from_documents(
+        self,
+        log_weights: NDArray[np.float64],
+        alpha: Concentration,
+        shards: Sequence[Shard],
+        topics: NDArray[np.uint16],
+        rngs: Sequence[np.random.Generator],
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Weights given the topics of documents; there is a generator for every shard."""
+        raise NotImplementedError
+
+    def learn_from_words(
+        self,
+        log_weights: NDArray[np.float64],
+        beta: Concentration,
+        counts: WordCounts,
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Weights given the words of topics; renews `beta` in place."""
+        raise NotImplementedError
+
+    def multiply(self, log_weights: NDArray[np.float64]) -> Concentration:
+        """The product of every row's weights, as it is."""
+        concentration = _empty(self.design.n_rows, log_weights.shape[1])
+        self._fill(concentration, log_weights, 0, log_weights.shape[1], concentration.row_sums)
+        return concentration
+
     def alpha(self, log_weights: NDArray[np.float64]) -> Concentration:
         """The parameters of documents.
 
         What matters of an alpha that is tiny as a whole is its ratios: they are kept when the row is lifted.
         """
-        concentration = concentration_of(log_weights, self.design)
+        concentration = self.multiply(log_weights)
         faint = np.flatnonzero(concentration.row_sums < FAINTEST)
         if len(faint):
             logs = self.design.multiply(log_weights, faint)
@@ -78,6 +103,19 @@ class LogLinear:
             np.maximum(concentration.values, 1e-38, out=concentration.values)
             concentration.lifted_sums[:] = self.design.row_sizes @ concentration.values
         return concentration
+
+    def alpha_of_new(
+        self, log_weights: NDArray[np.float64], mean_alpha: NDArray[np.float64], trained_unlabelled: bool
+    ) -> NDArray[np.float64]:
+        """alpha by row of new documents.
+
+        The default weight alone is held by the data only if documents without labels were trained on; otherwise such
+        a document gets the mean alpha of the training documents.
+        """
+        alpha = self.multiply(log_weights).values.astype(np.float64)
+        if self.design.bare_row is not None and not trained_unlabelled:
+            alpha[self.design.bare_row] = mean_alpha
+        return alpha
 
     def beta(self, log_weights: NDArray[np.float64], stripes: Iterable[tuple[int, int]] = ()) -> Concentration:
         """The parameters of words, formed by stripes of topics (one, if none are given)."""
@@ -88,8 +126,30 @@ class LogLinear:
 
     def renew_beta(self, beta: Concentration, log_weights: NDArray[np.float64], first: int, last: int) -> None:
         """Renew the parameters of topics first … last - 1 in place; sums by row, which nobody needs, are left."""
-        _fill(beta, log_weights, self.design, first, last, np.empty(self.design.n_rows))
+        self._fill(beta, log_weights, first, last, np.empty(self.design.n_rows))
         self._lift_topics(beta, log_weights, first, last)
+
+    def _fill(
+        self,
+        concentration: Concentration,
+        log_weights: NDArray[np.float64],
+        first: int,
+        last: int,
+        row_sums: NDArray[np.float64],
+    ) -> None:
+        """Multiply the weights of every row's labels, for topics first … last - 1."""
+        multiply_weights(
+            frozen(log_weights, np.float64),
+            frozen(self.design.row_starts, np.int64),
+            frozen(self.design.row_labels, np.int32),
+            frozen(self.design.row_sizes, np.float64),
+            first,
+            last,
+            concentration.values,
+            row_sums,
+            concentration.topic_sums,
+        )
+        concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
 
     def _lift_topics(self, beta: Concentration, log_weights: NDArray[np.float64], first: int, last: int) -> None:
         """Of a topic whose beta is tiny as a whole, the ratios beta[k, w] / beta[k, .] matter while it has no words."""
@@ -99,6 +159,12 @@ class LogLinear:
             logs -= logsumexp(logs, axis=0, b=self.design.row_sizes[:, None])
             beta.values[:, faint] = np.maximum(np.exp(logs) * FAINTEST, 1e-38)
             beta.lifted_sums[faint] = FAINTEST
+
+
+def _empty(n_rows: int, n_topics: int) -> Concentration:
+    return Concentration(
+        np.empty((n_rows, n_topics), np.float32), np.zeros(n_rows), np.empty(n_topics), np.empty(n_topics)
+    )
 
 
 class Fixed(LogLinear):

@@ -1,5 +1,8 @@
-"""How topics are assigned to tokens."""
+"""How topics are assigned to tokens, and what is kept of an assignment."""
 
+from metalda.samplers.base import Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts
+from metalda.samplers.draws import Draw
+from metalda.samplers.tokens import Tokens
 
-__all__ = ["TopicCounts"]
+__all__ = ["Assignment", "Draw", "Problem", "Run", "Sampler", "Tokens", "TopicCounts"]

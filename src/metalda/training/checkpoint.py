@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import InputError, StorageError
+from metalda.samplers import Draw, Problem
+from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import check_writable, read_folder, write_folder
-from metalda.training.draws import Draw, pack_draws, unpack_draws
-from metalda.training.gibbs import ChainState, Generators, Problem, resume_chain
+from metalda.training.gibbs import ChainState, Generators, resume_chain
 
 KIND = "checkpoint"
 
@@ -63,7 +64,7 @@ class Checkpoint:
     def save(self, progress: Progress) -> None:
         state, rngs = progress.state, progress.rngs
         arrays: dict[str, NDArray[Any]] = {
-            "topics": state.topics,
+            **{f"assignment.{name}": array for name, array in state.assignment.arrays.items()},
             "log_doc_weights": state.log_doc_weights,
             "log_word_weights": state.log_word_weights,
             "doc_topics": progress.doc_topics,
@@ -71,11 +72,10 @@ class Checkpoint:
         }
         if progress.draws:
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
-        streams = [rngs.doc_weights, *rngs.shards, *rngs.stripes]
         document = {
             "identity": dict(self.identity),
             "seed": progress.seed,
-            "generators": [rng.bit_generator.state for rng in streams],
+            "generators": [rng.bit_generator.state for rng in rngs.all],
         }
         write_folder(self.folder, KIND, document, arrays)
 
@@ -85,16 +85,17 @@ class Checkpoint:
         self._check_identity(document.get("identity"))
         try:
             rngs = Generators.spawn(0, problem)
-            streams = [rngs.doc_weights, *rngs.shards, *rngs.stripes]
-            for rng, saved in zip(streams, document["generators"], strict=True):
+            for rng, saved in zip(rngs.all, document["generators"], strict=True):
                 rng.bit_generator.state = saved
-            topics = arrays["topics"].copy()
-            if len(topics) != len(problem.words):
-                raise ValueError("the number of tokens differs")
             state = resume_chain(
-                problem, topics, arrays["log_doc_weights"].copy(), arrays["log_word_weights"].copy(), n_threads
+                problem,
+                _under(arrays, "assignment."),
+                arrays["log_doc_weights"].copy(),
+                arrays["log_word_weights"].copy(),
+                len(arrays["trace"]),
+                n_threads,
             )
-            packed = {name.removeprefix("draws."): a for name, a in arrays.items() if name.startswith("draws.")}
+            packed = _under(arrays, "draws.")
             draws = unpack_draws(packed) if packed else []
             trace = [(float(a), float(b), int(c)) for a, b, c in arrays["trace"]]
             return Progress(state, rngs, draws, arrays["doc_topics"].copy(), int(document["seed"]), trace)
@@ -118,6 +119,10 @@ class Checkpoint:
                 f"{self.folder}: the checkpoint was made with other parameters ({shown}); "
                 "give the same ones, or another folder"
             )
+
+
+def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def open_checkpoint(

@@ -72,22 +72,17 @@ def infer_theta(
 
 
 def complete(
-    observed: Documents,
-    scored: Documents,
-    parameters: Iterable[tuple[NDArray[np.floating], NDArray[np.floating]]],
-    n_jobs: int = 1,
+    scored: Documents, predictions: Iterable[tuple[NDArray[np.floating], NDArray[np.floating]]]
 ) -> NDArray[np.float64]:
-    """p(w) of every scored token given its document's observed half, averaged over pairs of alpha and phi."""
+    """p(w) of every scored token, averaged over pairs of theta (of its document's observed half) and phi."""
     probabilities = np.zeros(len(scored.words), np.float64)
     n = 0
-    for alpha, phi in parameters:
-        phi = frozen(phi, np.float32)
-        theta = infer_theta(observed, alpha, phi, n_jobs)
+    for theta, phi in predictions:
         score_tokens(
             frozen(scored.words, np.int32),
             frozen(scored.offsets, np.int64),
             frozen(theta, np.float32),
-            phi,
+            frozen(phi, np.float32),
             probabilities,
         )
         n += 1

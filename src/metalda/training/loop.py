@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import needs_compiling
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
+from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress
-from metalda.training.draws import Draw
-from metalda.training.gibbs import ChainState, Generators, Problem, start_chain, sweep
+from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.threads import deferred_interrupt
 
 logger = logging.getLogger("metalda")
@@ -73,13 +73,13 @@ def train(
         message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
         logger.warning(message, progress.n_sweeps, n_iter)
     if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
-        _keep(problem, progress)
+        _keep(progress)
     return _finish(progress)
 
 
 def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     rngs = Generators.spawn(seed, problem)
-    state = start_chain(problem, rngs.doc_weights, n_threads)
+    state = start_chain(problem, rngs.start, n_threads)
     doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
     return Progress(state, rngs, [], doc_topics, seed, [])
 
@@ -90,13 +90,13 @@ def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> 
     likelihood = record.log_likelihood / len(problem.words)
     progress.trace.append((likelihood, record.seconds, record.moved))
     if progress.n_sweeps in keep:
-        _keep(problem, progress)
+        _keep(progress)
     return likelihood
 
 
-def _keep(problem: Problem, progress: Progress) -> None:
-    progress.draws.append(Draw.keep(problem, progress.state))
-    _add_theta(problem, progress.state, progress.doc_topics)
+def _keep(progress: Progress) -> None:
+    progress.draws.append(progress.state.keep())
+    progress.state.assignment.add_theta(progress.state.alpha, progress.doc_topics)
 
 
 def _finish(progress: Progress) -> Trained:
@@ -109,17 +109,6 @@ def _finish(progress: Progress) -> Trained:
     }
     progress.doc_topics /= np.float32(len(progress.draws))
     return Trained(tuple(progress.draws), progress.doc_topics, history, progress.n_sweeps, progress.seed)
-
-
-def _add_theta(problem: Problem, state: ChainState, total: NDArray[np.float32]) -> None:
-    """Add (alpha[d, k] + m[d, k]) / (alpha[d, .] + N[d]) of this state, some documents at a time."""
-    rows, offsets = problem.doc_prior.design.row_of, problem.offsets
-    for first in range(0, len(total), 4096):
-        last = min(first + 4096, len(total))
-        documents = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
-        theta = state.alpha.values[rows[first:last]]
-        np.add.at(theta, (documents, state.topics[offsets[first] : offsets[last]]), np.float32(1))
-        total[first:last] += theta / theta.sum(axis=1, keepdims=True)
 
 
 def _progress_bar(n_done: int, n_iter: int, verbose: bool) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from metalda.errors import InputError
-from metalda.training.gibbs import Problem
+from metalda.samplers import Problem
 
 logger = logging.getLogger("metalda")
 
@@ -31,6 +31,7 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     averaging = 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is formed
     return (
         tokens
+        + problem.sampler.memory(problem)
         + max(training, averaging)
         + 4 * n_topics * sum(design.n_rows for design in designs)  # alpha and beta
         + 4 * n_topics * n_documents  # doc_topics_

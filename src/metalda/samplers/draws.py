@@ -6,19 +6,18 @@ alpha and phi are formed inside each draw and then averaged: products of average
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.meta.design import Design
-from metalda.priors import Fixed, concentration_of
-from metalda.training.gibbs import ChainState, Problem
+from metalda.priors import LogLinear
 
 _CHUNK = 4096  # words whose phi is formed at a time
 _STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals", "word_mass")
+_EXTRA = "extra."
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,60 +27,38 @@ class Draw:
     log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
     mean_alpha: NDArray[np.float64]  # over the training documents
-    topic_totals: NDArray[np.int64]  # n[k, .]
+    topic_totals: NDArray[np.int64]  # tokens of each topic
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
+    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # what else its sampler needs for new documents
 
-    @classmethod
-    def keep(cls, problem: Problem, state: ChainState) -> Draw:
-        sizes = problem.doc_prior.design.row_sizes
-        return cls(
-            state.log_doc_weights.copy(),
-            state.log_word_weights.copy(),
-            sizes @ state.alpha.values.astype(np.float64) / sizes.sum(),
-            state.counts.topic_totals.copy(),
-            state.counts.topic_totals + state.beta.lifted_sums,
-            state.counts.to_matrix(),
-        )
-
-    def alpha(self, documents: Design, trained_unlabelled: bool) -> NDArray[np.float64]:
-        """alpha by row of new documents' labels.
-
-        The default weight alone is held by the data only if documents without labels were trained on; otherwise such
-        a document gets the mean alpha of the training documents.
-        """
-        alpha = concentration_of(self.log_doc_weights, documents).values.astype(np.float64)
-        if documents.bare_row is not None and not trained_unlabelled:
-            alpha[documents.bare_row] = self.mean_alpha
-        return alpha
-
-    def beta(self, unseen: Design) -> NDArray[np.float64]:
+    def beta(self, unseen: LogLinear) -> NDArray[np.float64]:
         """beta[word, k] of unseen words."""
-        return concentration_of(self.log_word_weights, unseen).values[unseen.row_of].astype(np.float64)
+        return unseen.multiply(self.log_word_weights).values[unseen.design.row_of].astype(np.float64)
 
-    def add_phi(self, total: NDArray[np.float32], words: Design, mass_unseen: NDArray[np.float64] | float) -> None:
+    def add_phi(self, total: NDArray[np.float32], words: LogLinear, mass_unseen: NDArray[np.float64] | float) -> None:
         """Add phi[word, k] of the training vocabulary, which shares its probability with unseen words, to `total`."""
-        rows = Fixed(words, 1.0).beta(self.log_word_weights).values
+        rows, row_of = words.beta(self.log_word_weights).values, words.design.row_of
         mass = self.word_mass + mass_unseen
         for first in range(0, len(total), _CHUNK):
             last = min(first + _CHUNK, len(total))
-            total[first:last] += rows[words.row_of[first:last]] / mass
+            total[first:last] += rows[row_of[first:last]] / mass
         counts = self.word_topic_counts.tocoo()
         total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
 
-def mean_alpha(draws: Sequence[Draw], documents: Design, trained_unlabelled: bool) -> NDArray[np.float64]:
-    """alpha averaged over draws."""
-    total = np.zeros((documents.n_rows, len(draws[0].mean_alpha)))
+def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabelled: bool) -> NDArray[np.float64]:
+    """alpha by row of new documents, averaged over draws."""
+    total = np.zeros((documents.design.n_rows, len(draws[0].mean_alpha)))
     for draw in draws:
-        total += draw.alpha(documents, trained_unlabelled)
+        total += documents.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabelled)
     return total / len(draws)
 
 
-def mean_phi(draws: Sequence[Draw], words: Design, unseen: Design | None = None) -> NDArray[np.float32]:
+def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None = None) -> NDArray[np.float32]:
     """phi[word, k] averaged over draws: the training vocabulary, then unseen words, as one distribution."""
-    n_seen, n_topics = len(words.row_of), len(draws[0].mean_alpha)
-    total = np.zeros((n_seen + (0 if unseen is None else len(unseen.row_of)), n_topics), np.float32)
+    n_seen, n_topics = len(words.design.row_of), len(draws[0].mean_alpha)
+    total = np.zeros((n_seen + (0 if unseen is None else len(unseen.design.row_of)), n_topics), np.float32)
     for draw in draws:
         beta = np.zeros((0, n_topics)) if unseen is None else draw.beta(unseen)
         draw.add_phi(total[:n_seen], words, beta.sum(axis=0))
@@ -90,9 +67,9 @@ def mean_phi(draws: Sequence[Draw], words: Design, unseen: Design | None = None)
     return total
 
 
-def mean_phi_alone(draws: Sequence[Draw], unseen: Design) -> NDArray[np.float32]:
+def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float32]:
     """phi[word, k] of unseen words averaged over draws, each as if it were the only one."""
-    total = np.zeros((len(unseen.row_of), len(draws[0].mean_alpha)))
+    total = np.zeros((len(unseen.design.row_of), len(draws[0].mean_alpha)))
     for draw in draws:
         beta = draw.beta(unseen)
         total += beta / (draw.word_mass + beta)
@@ -104,20 +81,22 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
     counts = [draw.word_topic_counts for draw in draws]
     return {
         **{name: np.stack([getattr(draw, name) for draw in draws]) for name in _STACKED},
+        **{_EXTRA + name: np.stack([draw.extra[name] for draw in draws]) for name in draws[0].extra},
         "count_starts": np.stack([c.indptr for c in counts]).astype(np.int64),
         "count_topics": np.concatenate([c.indices for c in counts]).astype(np.uint16),
-        "counts": np.concatenate([c.data for c in counts]).astype(np.int32),
+        "counts": np.concatenate([c.data for c in counts]),
     }
 
 
 def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
     """The draws that `pack_draws` took apart."""
     draws, first = [], 0
+    extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
     for i, starts in enumerate(arrays["count_starts"]):
         parts = {name: arrays[name][i] for name in _STACKED}
         last = first + int(starts[-1])
         counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
-        shape = (len(starts) - 1, len(parts["mean_alpha"]))
-        draws.append(Draw(**parts, word_topic_counts=sparse.csr_array(counts, shape=shape)))
+        matrix = sparse.csr_array(counts, shape=(len(starts) - 1, len(parts["mean_alpha"])))
+        draws.append(Draw(**parts, word_topic_counts=matrix, extra={name: array[i] for name, array in extra.items()}))
         first = last
     return draws
