@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metalda import LDA, Corpus, MetaLDA, WordFeatures
+from metalda import LDA, Corpus, Embeddings, MetaLDA, WordFeatures
 
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
 
@@ -16,6 +16,12 @@ SKIES = ["rain sun cloud", "sun sun rain storm", "cloud storm rain", "storm clou
 FEATURES = WordFeatures.from_mapping(
     dict.fromkeys(["cat", "dog", "purr", "bark", "leash", "whisker", "kitten"], "animal")
     | {word: ["weather", "noun"] for word in ["rain", "sun", "cloud", "storm", "hail"]}
+)
+
+
+EMBEDDINGS = Embeddings(  # near enough to each other that every pair of a kind has a cosine above 0.7
+    ("cat", "dog", "purr", "bark", "leash", "kitten", "rain", "sun", "cloud", "storm", "hail"),
+    np.array([[1, 0, j / 40] for j in range(6)] + [[0, 1, j / 40] for j in range(5)]),
 )
 
 
@@ -28,18 +34,32 @@ def corpus() -> Corpus:
 def counts() -> tuple[Any, list[str], list[str]]:
     """The same as a count matrix, its vocabulary, and one label per document."""
     tokens = corpus()
-    return tokens.counts(), list(tokens.vocabulary), ["pets"] * 5 + ["sky"] * 5
+    return tokens.counts(), list(tokens.vocabulary), LABELS
+
+
+LABELS = ["pets"] * 5 + ["sky"] * 5  # one per document; models that use no labels ignore them
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model under the contract."""
+    """A model under the contract, and what is peculiar to it."""
 
     name: str
     make: Callable[..., Any]
+    needs_names: bool = False  # it cannot learn from a matrix whose columns have no names
+    whole_counts: bool = True  # the counts of its draws are those of the tokens, and nothing else
+    topics_from_labels: bool = False  # there is no n_components: the labels decide
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def parameters(self) -> set[str]:
+        return set(self.make().get_params())
+
+    def make_for_columns(self, **other: Any) -> Any:
+        """For a matrix whose columns have no names."""
+        return self.make(**({"word_features": None} if "word_features" in self.parameters else {}), **other)
 
 
 CASES = [

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from contracts import CASES, corpus
+from contracts import CASES, LABELS, corpus
 from metalda import Corpus
 from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
 from metalda.kernels.tokens import sweep_by_word
@@ -41,9 +41,12 @@ def test_every_kernel_has_one_signature(tmp_path):
     documents.save(tmp_path / "corpus")
     mapped = Corpus.load(tmp_path / "corpus", mmap=True)
     for case in CASES:
-        for X in (documents, mapped, documents.counts().toarray()[:, ::-1], documents.counts().astype(np.int64)):
-            bare = not isinstance(X, Corpus) and "word_features" in case.make().get_params()
-            model = case.make(**({"word_features": None} if bare else {}), n_shards=2).fit(X)
+        matrix = documents.counts()
+        for X in (documents, mapped, matrix.toarray()[:, ::-1], matrix.astype(np.int64)):
+            labels = None if isinstance(X, Corpus) else LABELS
+            names = {} if isinstance(X, Corpus) or not case.needs_names else {"vocabulary": documents.vocabulary}
+            make = case.make if isinstance(X, Corpus) else case.make_for_columns
+            model = make(n_shards=2, **names).fit(X, labels)
             model.transform(X)
             model.perplexity(X, unseen="features")
     counted = {each.py_func.__name__: len(each.signatures) for each in compiled_kernels()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,7 @@ from metalda.corpus.named import first_duplicate
 from metalda.errors import InputError
 from metalda.meta.vector_files import FORMATS, Format, Row, Wanted, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures
-from metalda.meta.words import as_vocabulary, coverage, examples
+from metalda.meta.words import as_vocabulary, coverage, examples, pack_words, unpack_words
 
 _BLOCK = 4096  # rows binarised at once, which bounds the memory of the comparison
 
@@ -127,6 +128,28 @@ class Embeddings:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Embeddings:
         return self  # immutable: clones of an estimator share it
+
+    def look_up(self, vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of words, zeros for those that have none; and which have one."""
+        rows = np.array([self._index.get(word, -1) for word in vocabulary], np.int64)
+        known = rows >= 0
+        vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
+        vectors[known] = self.vectors[rows[known]]
+        return vectors, known
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything as arrays, for saving with a model."""
+        text, ends = pack_words(self.words)
+        return {"text": text, "ends": ends, "vectors": self.vectors}
+
+    @classmethod
+    def from_saved(cls, arrays: Mapping[str, np.ndarray]) -> Embeddings:
+        """What `to_arrays` took apart."""
+        return cls(unpack_words(arrays["text"], arrays["ends"]), arrays["vectors"])
 
     def coverage(self, vocabulary: Iterable[str]) -> float:
         """Share of the vocabulary that has a vector."""

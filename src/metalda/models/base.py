@@ -89,6 +89,11 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _word_features(self) -> WordFeatures | None:
         return None
 
+    @property
+    def _needs_names(self) -> bool:
+        """Whether words are looked up by name."""
+        return self._word_features() is not None
+
     def _sampler(self, corpus: Corpus) -> Sampler:
         """How topics are assigned."""
         return Tokens()
@@ -141,9 +146,8 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Ctrl-C ends training early and keeps what was learnt so far.
         """
         self._validate_params()
-        names_needed = self._word_features() is not None
         labels = y if self._uses_labels else None
-        corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=names_needed)
+        corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=self._needs_names)
         _require_words(corpus)
         problem = self._pose(corpus)
         n_jobs = count_jobs(self.n_jobs)

@@ -36,7 +36,9 @@ def read_input(
     if vocabulary is None and names is not None and all(isinstance(name, str) for name in names):
         vocabulary = list(names)
     if vocabulary is None and names_needed:
-        raise InputError("word features need the names of the words: give vocabulary=, one name per column of X")
+        raise InputError(
+            "word features and word vectors need the names of the words: give vocabulary=, one name per column of X"
+        )
     if vocabulary is not None and len(vocabulary) != matrix.shape[1]:
         raise InputError(f"vocabulary names {len(vocabulary):,} columns, but X has {matrix.shape[1]:,}")
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)

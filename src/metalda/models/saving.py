@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metalda.meta import WordFeatures
+from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.words import pack_words, unpack_words
 from metalda.samplers.draws import pack_draws, unpack_draws
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _PLAIN = ("seed_", "n_shards_", "n_iter_", "trained_unlabelled_", "named_words_", "metadata_")
-_KEPT_ELSEWHERE = ("word_features", "vocabulary")
+_KEPT_ELSEWHERE = ("word_features", "embeddings", "vocabulary")
 _NAMES = ("label_names_", "feature_names_")
 
 
@@ -39,6 +39,9 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
     if features is not None:
         document["word_features"], packed = features.to_arrays()
         arrays.update({f"word_features.{name}": array for name, array in packed.items()})
+    embeddings = parameters.get("embeddings")
+    if embeddings is not None:
+        arrays.update({f"embeddings.{name}": array for name, array in embeddings.to_arrays().items()})
     return document, arrays
 
 
@@ -59,6 +62,8 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
         parameters["word_features"] = WordFeatures.from_saved(
             document["word_features"], _under(arrays, "word_features")
         )
+    if embeddings := _under(arrays, "embeddings"):
+        parameters["embeddings"] = Embeddings.from_saved(embeddings)
     model = model_class(**parameters)
     for name in _PLAIN:
         setattr(model, name, document[name])
