@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from metalda import LDA, Corpus, Embeddings, MetaLDA, WordFeatures
+from metalda import DMR, LDA, WFLDA, Corpus, Embeddings, LabeledLDA, MetaLDA, PartiallyLabeledLDA, WordFeatures
 
+OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
 
 PETS = ["cat dog purr bark cat", "dog bark leash", "purr cat whisker", "cat dog", "dog leash bark bark"]
@@ -70,6 +71,14 @@ CASES = [
         lambda **other: MetaLDA(**{"n_components": 3, "doc_prior": 0.1, "word_prior": 0.01, **QUICK, **other}),
     ),
     Case("LDA", lambda **other: LDA(**{"n_components": 3, **QUICK, **other})),
+    Case("LabeledLDA", lambda **other: LabeledLDA(**{**QUICK, **other}), topics_from_labels=True),
+    Case(
+        "PartiallyLabeledLDA",
+        lambda **other: PartiallyLabeledLDA(**{"topics_per_label": 1, "n_shared": 0, **QUICK, **other}),
+        topics_from_labels=True,
+    ),
+    Case("DMR", lambda **other: DMR(**{"n_components": 3, **OFTEN, **QUICK, **other})),
+    Case("WFLDA", lambda **other: WFLDA(**{"n_components": 3, "word_features": FEATURES, **OFTEN, **QUICK, **other})),
 ]
 
 

@@ -14,15 +14,31 @@ _HOME = {
     "WordFeatures": "metalda.meta",
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
+    "LabeledLDA": "metalda.models",
+    "PartiallyLabeledLDA": "metalda.models",
+    "DMR": "metalda.models",
+    "WFLDA": "metalda.models",
     "load": "metalda.models",
 }
 
-__all__ = ["LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "load"]
+__all__ = [
+    "DMR",
+    "LDA",
+    "WFLDA",
+    "Corpus",
+    "Embeddings",
+    "LabeledLDA",
+    "MetaLDA",
+    "PartiallyLabeledLDA",
+    "WordFeatures",
+    "__version__",
+    "load",
+]
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import LDA, MetaLDA, load
+    from metalda.models import DMR, LDA, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 
 
 def __getattr__(name: str) -> Any:

@@ -99,11 +99,9 @@ def test_other_frames_go_through_pandas():
         (["a", "b", "c"], "labels for 3 documents, but there are 2 documents"),
         (np.ones((3, 1)), "labels for 3 documents, but there are 2 documents"),
         (NamedMatrix(np.ones((1, 1)), ("a",)), "labels for 1 documents"),
-        (np.array([[0, 2], [1, 0]]), "only 0 and 1, not 2"),
-        (csr_array(np.array([[0, -1], [1, 0]])), "only 0 and 1, not -1"),
-        (np.array([[0, np.nan], [1, 0]]), "only 0 and 1, not nan"),
-        (pd.DataFrame({"a": [0.5, 1]}), "only 0 and 1, not 0.5"),
-        (pd.DataFrame({"a": ["x", "y"]}), "only 0 and 1, a column per label"),
+        (np.array([[0, np.nan], [1, 0]]), "NaN"),
+        (csr_array(np.array([[0, np.inf], [1, 0]])), "infinity"),
+        (pd.DataFrame({"a": ["x", "y"]}), "a column per label"),
         ([1, 1.5], "labels of document 1: the label 1.5 is not a whole number.*bins"),
         (["a", float("inf")], "labels of document 1: the label inf is not a whole number"),
         ("ab", "a sequence with an entry per document, not str"),
@@ -131,3 +129,10 @@ def test_sets_of_labels_come_back(y):
     labels = as_labels(y, len(y))
     assert sets(labels) == y
     assert len(labels.names) == len(set().union(*y))
+
+
+def test_numbers_are_kept_as_they_are():
+    for y in (np.array([[0.5, 0], [-2, 1]]), pd.DataFrame({"0": [0.5, -2], "1": [0, 1]})):
+        labels = as_labels(y, 2)
+        assert not labels.is_binary
+        np.testing.assert_array_equal(labels.matrix.toarray(), [[0.5, 0], [-2, 1]])

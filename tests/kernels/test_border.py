@@ -11,6 +11,7 @@ from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
 from metalda.kernels.tokens import sweep_by_word
 
 ENTRIES = {  # what Python calls; functions that only kernels call may have several signatures
+    "add_rising",
     "document_tables",
     "draw_weights",
     "fold_in",

@@ -201,7 +201,7 @@ def test_last_uses_the_last_state_only():
 
 def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_dropped():
     documents = Corpus.from_tokens([["a", "new", "b", "c", "a"], [], ["new", "b"]])
-    encoded = encode(documents, {"a": 0, "b": 1, "c": 2}, (), NamedMatrix(sparse.csr_array((3, 0)), ()), 0)
+    encoded = encode(documents, {"a": 0, "b": 1, "c": 2}, (), Design.build(None, 3), 0)
     assert encoded.words.tolist() == [0, LEFT_OUT, 1, 2, 0, LEFT_OUT, 1]
     observed, scored = encoded.halves()
     assert observed.words.tolist() == [0, 1, 0]

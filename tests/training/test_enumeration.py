@@ -10,7 +10,7 @@ import reference
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.meta.shards import Shard
-from metalda.priors import Gamma
+from metalda.priors import Fixed, Gamma, Masked
 from metalda.samplers import TopicCounts
 
 DOCUMENTS = [[0, 1, 0], [2, 1], [0]]
@@ -21,9 +21,16 @@ def _exact(alpha, beta):
     n_topics = len(beta)
     lengths = np.cumsum([len(d) for d in DOCUMENTS])[:-1]
     states = list(itertools.product(range(n_topics), repeat=sum(len(d) for d in DOCUMENTS)))
-    logs = [reference.log_likelihood(DOCUMENTS, np.split(np.array(state), lengths), alpha, beta) for state in states]
+    logs = [_log_likelihood(np.split(np.array(state), lengths), alpha, beta) for state in states]
     p = np.exp(np.array(logs) - max(logs))
     return p / p.sum()
+
+
+def _log_likelihood(topics, alpha, beta):
+    """-inf where a document has a topic that it may not have."""
+    if any((alpha[d][z] == 0).any() for d, z in enumerate(topics)):
+        return -np.inf
+    return reference.log_likelihood(DOCUMENTS, topics, np.maximum(alpha, 1e-300), beta)
 
 
 def _design(rows):
@@ -41,11 +48,31 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
     log_delta = rng.normal(0, 1, (len(word_design.names), n_topics))
     beta = Gamma(word_design, 0.1, 1.0).beta(log_delta)
     expected = _exact(alpha.values[doc_design.row_of].astype(float), beta.values[word_design.row_of].T.astype(float))
+    _assert_visits_follow(expected, doc_design, word_design, alpha, beta, rng)
 
+
+@pytest.mark.parametrize(("topics_per_label", "n_shared"), [(1, 0), (1, 1), (2, 0)])
+def test_labelled_documents_follow_the_exact_posterior_over_their_topics(topics_per_label, n_shared):
+    """Labeled LDA and PLLDA: one document has one label, one has both, and one has none and may have every topic."""
+    rng = np.random.default_rng(topics_per_label)
+    n_topics = 2 * topics_per_label + n_shared
+    design, word_design = _design([[1, 0], [1, 1], [0, 0]]), Design.build(None, 3)
+    prior = Masked(design, 0.3, topics_per_label, n_shared)
+    alpha = prior.alpha(prior.start_weights(n_topics))
+    beta = Fixed(word_design, 0.2).beta(np.full((1, n_topics), np.log(0.2)))
+    expected = _exact(alpha.values[design.row_of].astype(float), np.full((n_topics, 3), 0.2))
+    assert (expected == 0).any() == (topics_per_label > 0)
+    _assert_visits_follow(expected, design, word_design, alpha, beta, rng)
+
+
+def _assert_visits_follow(expected, doc_design, word_design, alpha, beta, rng):
+    """Chi-square of how often each assignment is visited."""
+    n_topics = alpha.values.shape[1]
     words = np.array([v for d in DOCUMENTS for v in d], np.int32)
     offsets = np.concatenate([[0], np.cumsum([len(d) for d in DOCUMENTS])]).astype(np.int64)
     shard = Shard.cut(words, offsets, doc_design.row_of, 0, len(DOCUMENTS))
-    topics = np.zeros(len(words), np.uint16)
+    first_allowed = (alpha.values > 0).argmax(axis=1)[doc_design.row_of]
+    topics = np.repeat(first_allowed, np.diff(offsets)).astype(np.uint16)
     counts = TopicCounts.count(words, topics, n_topics, word_design)
     place = n_topics ** np.arange(len(words))[::-1]
     n_kept, thin = 15_000, 8
@@ -55,6 +82,8 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
         if i % thin == 0:
             visits[place @ topics.astype(int)] += 1
 
+    assert visits[expected == 0].sum() == 0
+    visits, expected = visits[expected > 0], expected[expected > 0]
     order = np.argsort(expected)
     groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, 40)[1:-1])  # about equal probability each
     observed = np.add.reduceat(visits[order], np.unique([0, *groups]))

@@ -1,4 +1,4 @@
-"""Labels in all the shapes that people have them, as one named 0/1 matrix."""
+"""Labels in all the shapes that people have them, as one named matrix."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,8 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
     ----------
     y : None, NamedMatrix, sequence, Series, array, sparse matrix or DataFrame
         A label per document (None, NaN or an empty string: no label); a list, tuple or set of labels per document; or
-        a two-dimensional 0/1 indicator array, sparse matrix (columns named "0", "1", …) or frame (its own names).
+        a two-dimensional array, sparse matrix (columns named "0", "1", …) or frame (its own names) of 0 and 1, or of
+        real numbers for models that take them (DMR).
     n_documents : int
         How many rows there must be.
     """
@@ -136,7 +137,7 @@ def _from_indicator_frame(frame: Any) -> NamedMatrix:
         values = frame.to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            "a frame of labels must hold only 0 and 1, a column per label; "
+            "a frame of labels must hold numbers, mostly 0 and 1, a column per label; "
             "for columns of names use Corpus.from_frame(labels=...) or give one column"
         ) from error
     return _indicators(values, names)
@@ -144,7 +145,6 @@ def _from_indicator_frame(frame: Any) -> NamedMatrix:
 
 def _indicators(values: Any, names: list[str]) -> NamedMatrix:
     matrix = csr_array(values)
-    if not ((matrix.data == 0) | (matrix.data == 1)).all():
-        bad = matrix.data[(matrix.data != 0) & (matrix.data != 1)][0]
-        raise InputError(f"a matrix of labels must hold only 0 and 1, not {bad}")
+    if not np.isfinite(matrix.data).all():
+        raise InputError("a matrix of labels must hold numbers, but there is NaN or infinity in it")
     return NamedMatrix(matrix, tuple(names))

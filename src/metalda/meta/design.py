@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,19 +28,23 @@ class Design:
     row_sizes: NDArray[np.float64]  # documents in a row
     row_starts: NDArray[np.int64]  # labels of row r: row_labels[row_starts[r]:row_starts[r + 1]]
     row_labels: NDArray[np.int32]
+    row_values: NDArray[np.float64]  # 1, unless values are real
     label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
     label_rows: NDArray[np.int32]
 
     @classmethod
-    def build(cls, labels: NamedMatrix | None, n_items: int) -> Design:
+    def build(cls, labels: NamedMatrix | None, n_items: int, *, real: bool = False) -> Design:
         """Merge equal rows of `labels` (none: the default alone) for `n_items` documents or words."""
         names: tuple[str, ...] = ()
         matrix: Any = sparse.csr_array((n_items, 0))
         if labels is not None:
-            if not labels.is_binary:
-                raise InputError("labels and word features must be 0 or 1; discretise real values into bins first")
+            if not real and not labels.is_binary:
+                raise InputError(
+                    "labels and word features must be 0 or 1 here; cut other numbers into intervals (bins, --bins), or "
+                    "use DMR, which takes the numbers of documents as they are"
+                )
             names, matrix = labels.names, labels.matrix
-        row_of, firsts = _merge_rows(matrix.indptr, matrix.indices)
+        row_of, firsts = _merge_rows(matrix.indptr, matrix.indices, matrix.data)
         rows = sparse.hstack([matrix[firsts], sparse.csr_array(np.ones((len(firsts), 1)))], format="csr")
         rows.sort_indices()
         columns = rows.tocsc()
@@ -50,6 +55,7 @@ class Design:
             row_sizes=np.bincount(row_of, minlength=len(firsts)).astype(np.float64),
             row_starts=rows.indptr.astype(np.int64),
             row_labels=rows.indices.astype(np.int32),
+            row_values=rows.data.astype(np.float64),
             label_starts=columns.indptr.astype(np.int64),
             label_rows=columns.indices.astype(np.int32),
         )
@@ -57,6 +63,12 @@ class Design:
     @property
     def n_rows(self) -> int:
         return len(self.row_sizes)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """Rows by labels, as a sparse array."""
+        shape = (self.n_rows, len(self.names))
+        return sparse.csr_array((self.row_values, self.row_labels, self.row_starts), shape=shape)
 
     @property
     def bare_row(self) -> int | None:
@@ -74,7 +86,8 @@ class Design:
         """Logarithms of the products of the weights of some rows' labels: exact, and for few rows or topics."""
         lengths = np.diff(self.row_starts)[rows]
         at = np.repeat(self.row_starts[rows] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        return np.add.reduceat(log_weights[self.row_labels[at]], np.cumsum(lengths) - lengths, axis=0)
+        parts = log_weights[self.row_labels[at]] * self.row_values[at, None]
+        return np.add.reduceat(parts, np.cumsum(lengths) - lengths, axis=0)
 
 
 class Concentration(NamedTuple):
@@ -86,13 +99,16 @@ class Concentration(NamedTuple):
     lifted_sums: NDArray[np.float64]  # the same of `values`
 
 
-def _merge_rows(indptr: NDArray[Any], indices: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _merge_rows(
+    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number the distinct rows in order of appearance: the number of each row, and the first row of each number."""
     known: dict[bytes, int] = {}
     firsts: list[int] = []
     row_of = np.empty(len(indptr) - 1, np.int32)
     for i in range(len(row_of)):
-        key = indices[indptr[i] : indptr[i + 1]].tobytes()
+        cells = slice(indptr[i], indptr[i + 1])
+        key = indices[cells].tobytes() + values[cells].tobytes()
         number = known.setdefault(key, len(known))
         if number == len(firsts):
             firsts.append(i)

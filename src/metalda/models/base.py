@@ -74,6 +74,8 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # What a model says of itself.
 
+    _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
+
     @property
     def _uses_labels(self) -> bool:
         return False
@@ -184,7 +186,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """What there is to be sampled for this model on these documents."""
         labels = _without_empty_columns(corpus.labels) if self._uses_labels else None
         features = self._features_of_vocabulary(corpus)
-        doc_prior = self._prior_of_documents(Design.build(labels, len(corpus)))
+        doc_prior = self._prior_of_documents(Design.build(labels, len(corpus), real=self._real_labels))
         word_prior = self._prior_of_words(Design.build(features, len(corpus.vocabulary)))
         return Problem(
             corpus.words,
@@ -316,7 +318,8 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
         labels = known_labels(corpus.labels if self._uses_labels else None, self.label_names_, len(corpus))
-        return encode(corpus, self._word_index, unseen, labels, self.seed_)
+        documents = Design.build(labels, len(corpus), real=self._real_labels)
+        return encode(corpus, self._word_index, unseen, documents, self.seed_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder of safetensors and JSON; `metalda.load` reads it again."""

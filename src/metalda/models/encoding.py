@@ -49,7 +49,7 @@ class Encoded:
 
 
 def encode(
-    corpus: Corpus, word_index: Mapping[str, int], unseen: tuple[str, ...], labels: NamedMatrix, seed: int
+    corpus: Corpus, word_index: Mapping[str, int], unseen: tuple[str, ...], documents: Design, seed: int
 ) -> Encoded:
     """Number the words of a corpus: seen ones by `word_index`, then those of `unseen`."""
     n_seen = len(word_index)
@@ -57,7 +57,7 @@ def encode(
     numbers = np.array([word_index.get(w, new_index.get(w, LEFT_OUT)) for w in corpus.vocabulary], np.int32)
     words = numbers[corpus.words] if len(numbers) else corpus.words
     keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(w) for w in unseen], np.uint64)])
-    return Encoded(words, corpus.offsets, Design.build(labels, len(corpus)), keys, seed)
+    return Encoded(words, corpus.offsets, documents, keys, seed)
 
 
 def _key(word: str) -> int:

@@ -2,5 +2,7 @@
 
 from metalda.priors.gamma import Augmentation, Gamma
 from metalda.priors.loglinear import Blocks, Fixed, LogLinear
+from metalda.priors.masked import Masked
+from metalda.priors.regression import Regression
 
-__all__ = ["Augmentation", "Blocks", "Fixed", "Gamma", "LogLinear"]
+__all__ = ["Augmentation", "Blocks", "Fixed", "Gamma", "LogLinear", "Masked", "Regression"]

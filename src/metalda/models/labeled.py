@@ -1,0 +1,171 @@
+"""Labeled LDA and Partially Labeled LDA: topics belong to labels, and documents have the topics of their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from metalda.corpus import Corpus
+from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.models.base import POSITIVE, TopicModel
+from metalda.priors import Fixed, LogLinear, Masked
+from metalda.samplers import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARED = "(shared)"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _LabeledModel(TopicModel):
+    """Documents may have the topics of their labels, and shared ones."""
+
+    doc_prior: float = 0.1
+    word_prior: float = 0.01
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TopicModel._parameter_constraints,
+        "doc_prior": [POSITIVE],
+        "word_prior": [POSITIVE],
+    }
+
+    @property
+    def _uses_labels(self) -> bool:
+        return True
+
+    @property
+    def _topics_of_labels(self) -> tuple[int, int]:
+        """How many topics each label has, and how many are shared."""
+        return 1, 0
+
+    def _pose(self, corpus: Corpus) -> Problem:
+        if corpus.labels is None or not corpus.labels.matrix.nnz:
+            raise InputError(
+                f"{type(self).__name__} learns a topic for every label, but no document has a label: give them as y, "
+                "or in the corpus (--labels COLUMN)"
+            )
+        return super()._pose(corpus)
+
+    def _count_topics(self, label_names: tuple[str, ...]) -> int:
+        per_label, n_shared = self._topics_of_labels
+        n_topics = per_label * len(label_names) + n_shared
+        if n_topics >= 2**16:
+            raise InputError(f"{len(label_names):,} labels make {n_topics:,} topics, and 65,535 is the most")
+        return n_topics
+
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        return Masked(documents, self.doc_prior, *self._topics_of_labels)
+
+    def _prior_of_words(self, words: Design) -> LogLinear:
+        return Fixed(words, self.word_prior)
+
+    @property
+    def topic_labels_(self) -> tuple[str, ...]:
+        """The label that each topic belongs to."""
+        per_label, n_shared = self._topics_of_labels
+        return (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
+
+    def topics(self, top_n: int = 10) -> pd.DataFrame:
+        """A row per topic: the label it belongs to, its share of the training words, and its most probable words."""
+        table = super().topics(top_n)
+        table.insert(1, "label", self.topic_labels_)
+        return table
+
+    def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
+        """There are none: topics belong to labels, and are not raised or lowered by them."""
+        raise InputError(f"a topic of {type(self).__name__} belongs to one label: there are no effects; see topics()")
+
+    def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
+        """How probable each label is for documents whose labels are not known: a row per document, a column per label.
+
+        The share of the label's topics in the document, when it may have the topics of all labels; shared topics are
+        left out.
+        """
+        import pandas as pd
+
+        theta = self.transform(X.without_labels() if isinstance(X, Corpus) else X)
+        per_label, n_shared = self._topics_of_labels
+        own = np.asarray(theta)[:, : theta.shape[1] - n_shared]
+        by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)
+        return pd.DataFrame(by_label / by_label.sum(axis=1, keepdims=True), columns=list(self.label_names_))
+
+    def predict_labels(self, X: Any) -> np.ndarray:
+        """The most probable label of documents whose labels are not known."""
+        probabilities = self.predict_label_probabilities(X).to_numpy()
+        return np.array(self.label_names_, dtype=object)[probabilities.argmax(axis=1)]
+
+
+@dataclass(eq=False, repr=False)
+class LabeledLDA(_LabeledModel):
+    """Labeled LDA: one topic per label, and every word of a document belongs to one of its labels.
+
+    Parameters
+    ----------
+    doc_prior, word_prior : float
+        Symmetric Dirichlet parameters of the topics of a document, among those of its labels, and of the words of a
+        topic.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+        As in :class:`MetaLDA`.
+
+    Notes
+    -----
+    A document without labels may have every topic. The number of topics is that of the labels; topic k is that of
+    ``label_names_[k]``.
+
+    Examples
+    --------
+    >>> from metalda import LabeledLDA
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> model = LabeledLDA(n_iter=50, random_state=0).fit(texts, ["pets", "pets", "weather", "weather"])
+    >>> model.predict_labels(["dog dog", "rain"]).tolist()
+    ['pets', 'weather']
+    """
+
+
+@dataclass(eq=False, repr=False)
+class PartiallyLabeledLDA(_LabeledModel):
+    """Partially Labeled LDA: several topics per label, and topics that all documents share.
+
+    Parameters
+    ----------
+    topics_per_label : int
+        Topics that each label has for itself.
+    n_shared : int
+        Background topics, which every document may have. None by default, as in the paper's experiments.
+    doc_prior, word_prior : float
+        As in :class:`LabeledLDA`.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+        As in :class:`MetaLDA`.
+
+    Notes
+    -----
+    Topics are numbered label by label, in the order of ``label_names_``; shared topics come last. ``topic_labels_``
+    names the label of each.
+
+    Examples
+    --------
+    >>> from metalda import PartiallyLabeledLDA
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> model = PartiallyLabeledLDA(2, n_shared=1, n_iter=50, random_state=0)
+    >>> model.fit(texts, ["pets", "pets", "weather", "weather"]).topic_labels_
+    ('pets', 'pets', 'weather', 'weather', '(shared)')
+    """
+
+    topics_per_label: int = 5
+    n_shared: int = 0
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_LabeledModel._parameter_constraints,
+        "topics_per_label": [Interval(Integral, 1, None, closed="left")],
+        "n_shared": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    @property
+    def _topics_of_labels(self) -> tuple[int, int]:
+        return int(self.topics_per_label), int(self.n_shared)

@@ -1,0 +1,144 @@
+"""Dirichlet-multinomial regression on labels (DMR), and on word features (WF-LDA)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from metalda.meta import WordFeatures, as_word_features
+from metalda.meta.design import Design
+from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.priors import Fixed, LogLinear, Regression
+
+START_ALPHA, START_BETA = 0.1, 0.01
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _RegressionModel(TopicModel):
+    """The parameters of a regression."""
+
+    variance: float = 1.0
+    default_variance: float = 100.0
+    optimize_burn_in: int = 50
+    optimize_interval: int = 10
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TopicModel._parameter_constraints,
+        "n_components": N_COMPONENTS,
+        "variance": [POSITIVE],
+        "default_variance": [POSITIVE],
+        "optimize_burn_in": [Interval(Integral, 0, None, closed="left")],
+        "optimize_interval": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def _regression(self, design: Design, start: float) -> Regression:
+        settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
+        return Regression(design, start, *settings)
+
+
+@dataclass(eq=False, repr=False)
+class DMR(_RegressionModel):
+    """Dirichlet-multinomial regression: the topics of a document depend on its labels or on numbers known of it.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics.
+    word_prior : float
+        Symmetric Dirichlet parameter of the words of a topic.
+    variance, default_variance : float
+        Of the Gaussian prior of the weights, whose mean is 0: for labels, and for the default label that every
+        document has.
+    optimize_burn_in, optimize_interval : int
+        Weights are optimised every `optimize_interval` sweeps after the first `optimize_burn_in`.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+        As in :class:`MetaLDA`.
+
+    Notes
+    -----
+    Labels may be real numbers: give `y` as a matrix or a frame of numbers, best of mean 0 and standard deviation 1.
+    The weights are their most probable values given the topics (L-BFGS), not draws: intervals of effects are
+    too narrow.
+
+    Examples
+    --------
+    >>> from metalda import DMR
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> model = DMR(n_components=2, n_iter=80, random_state=0).fit(texts, ["pets", "pets", "weather", "weather"])
+    >>> model.label_names_
+    ('pets', 'weather')
+    """
+
+    n_components: int = 50
+    _: KW_ONLY
+    word_prior: float = START_BETA
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RegressionModel._parameter_constraints,
+        "word_prior": [POSITIVE],
+    }
+    _real_labels: ClassVar[bool] = True
+
+    @property
+    def _uses_labels(self) -> bool:
+        return True
+
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        return self._regression(documents, START_ALPHA)
+
+    def _prior_of_words(self, words: Design) -> LogLinear:
+        return Fixed(words, self.word_prior)
+
+
+@dataclass(eq=False, repr=False)
+class WFLDA(_RegressionModel):
+    """Word-feature LDA: the words of a topic depend on the features of words, through a regression.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics.
+    word_features : WordFeatures, DataFrame or mapping
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are fine.
+    doc_prior : float
+        Symmetric Dirichlet parameter of the topics of a document.
+    variance, default_variance, optimize_burn_in, optimize_interval
+        As in :class:`DMR`, for features instead of labels.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+        As in :class:`MetaLDA`.
+
+    Notes
+    -----
+    Labels are not used: `y`, and the labels of a corpus, are ignored.
+
+    Examples
+    --------
+    >>> from metalda import WFLDA
+    >>> features = {"cat": "animal", "dog": "animal", "rain": "weather", "sun": "weather"}
+    >>> model = WFLDA(n_components=2, word_features=features, n_iter=80, random_state=0)
+    >>> model.fit(["cat dog cat", "dog cat", "rain sun rain", "sun rain"]).feature_names_
+    ('animal', 'weather')
+    """
+
+    n_components: int = 50
+    _: KW_ONLY
+    word_features: Any = None
+    doc_prior: float = START_ALPHA
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RegressionModel._parameter_constraints,
+        "word_features": "no_validation",
+        "doc_prior": [POSITIVE],
+    }
+
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        return Fixed(documents, self.doc_prior)
+
+    def _prior_of_words(self, words: Design) -> LogLinear:
+        return self._regression(words, START_BETA)
+
+    def _word_features(self) -> WordFeatures | None:
+        return as_word_features(self.word_features)
