@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.chains import Ours, Tomotopy, compare
 from benchmarks.data import data_folder, load_arxiv, load_glove, load_newsgroups, load_ws
+from metalda import LDA, MetaLDA
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,11 @@ def lda(quick: bool) -> Iterator[Row]:
     warm = 20 if quick else 200
     train, _, _ = load_ws()
     for n_topics, floor, goal in ((50, 1.3, 1.6), (200, 2.3, 3.0), (1000, 4.5, 8.0)):
-        result = compare(Ours(train, n_topics), Tomotopy(train, n_topics), warm=warm)
+        result = compare(Ours(train, LDA(n_topics)), Tomotopy(train, n_topics), warm=warm)
         yield _faster(f"LDA, WS, K = {n_topics}", result, floor, goal)
     news = load_newsgroups()
     for n_topics, floor, goal in ((200, 1.5, 2.0), (1000, 4.5, 6.0)):
-        result = compare(Ours(news, n_topics), Tomotopy(news, n_topics), warm=warm, sweeps=2 if quick else 10)
+        result = compare(Ours(news, LDA(n_topics)), Tomotopy(news, n_topics), warm=warm, sweeps=2 if quick else 10)
         yield _faster(f"LDA, 20 Newsgroups, K = {n_topics}", result, floor, goal)
 
 
@@ -74,10 +75,10 @@ def metalda(quick: bool) -> Iterator[Row]:
     warm = 20 if quick else 200
     train, _, features = load_ws()
     for n_topics, floor, goal in ((50, 2.0, 1.4), (200, 1.6, 1.2)):
-        chain = Ours(train, n_topics, "labels", "features", features)
+        chain = Ours(train, MetaLDA(n_topics, word_features=features))
         result = compare(chain, Tomotopy(train, n_topics), warm=warm)
         yield _units(f"MetaLDA, WS, K = {n_topics}", result, _stages(chain), floor, goal)
-    chain = Ours(train, 200, "labels", 0.01)
+    chain = Ours(train, MetaLDA(200, word_prior=0.01))
     result = compare(chain, Tomotopy(train, 200), warm=warm)
     yield _units("MetaLDA-dl-0.01, WS, K = 200", result, _stages(chain), 1.0, 0.5)
 
@@ -89,7 +90,7 @@ def likelihood(quick: bool) -> Iterator[Row]:
     peer = Tomotopy(news, 200)
     theirs = peer.sweep(n_sweeps)
     target = peer.log_likelihood(news)
-    chain, seconds = Ours(news, 200), 0.0
+    chain, seconds = Ours(news, LDA(200)), 0.0
     chain.sweep(0)
     while seconds < 3 * theirs:
         seconds += chain.sweep(5)
@@ -102,7 +103,7 @@ def likelihood(quick: bool) -> Iterator[Row]:
 def growth(quick: bool) -> Iterator[Row]:
     """Cost per token as topics grow."""
     news = load_newsgroups()
-    small, large = Ours(news, 100), Ours(news, 1000)
+    small, large = Ours(news, LDA(100)), Ours(news, LDA(1000))
     own, other, ratio = compare(small, large, warm=10 if quick else 100, sweeps=2 if quick else 5)
     detail = f"{own / news.n_tokens * 1e9:.0f} to {other / news.n_tokens * 1e9:.0f} ns per token"
     yield Row("LDA, 20 Newsgroups, K = 100 to 1,000", ratio, "times the cost", 2.2, 1.7, False, detail)
@@ -111,12 +112,13 @@ def growth(quick: bool) -> Iterator[Row]:
 def threads(quick: bool) -> Iterator[Row]:
     """Two threads against one."""
     for name, corpus, warm, sweeps in (("20 Newsgroups", load_newsgroups(), 50, 10), ("arXiv", load_arxiv(), 5, 1)):
-        for model, priors in (("LDA", (0.1, 0.01)), ("MetaLDA", ("labels", "features"))):
-            features = load_glove() if model == "MetaLDA" else None
-            two, one = (Ours(corpus, 200, *priors, features, n_jobs=n) for n in (2, 1))
+        for model in (LDA(200), MetaLDA(200, word_features=load_glove())):
+            two, one = (Ours(corpus, model, n_jobs=n) for n in (2, 1))
             ours, other, ratio = compare(two, one, warm=2 if quick else warm, sweeps=sweeps, rounds=3 if quick else 5)
             detail = f"{ours * 1e3:.0f} ms, one thread {other * 1e3:.0f} ms; {len(two.problem.shards)} shards"
-            yield Row(f"{model}, {name}, K = 200, two threads", ratio, "times faster", 1.6, 1.85, True, detail)
+            yield Row(
+                f"{type(model).__name__}, {name}, K = 200, two threads", ratio, "times faster", 1.6, 1.85, True, detail
+            )
 
 
 MEMORY = """
@@ -168,7 +170,6 @@ def reading(quick: bool) -> Iterator[Row]:
 
 def folding(quick: bool) -> Iterator[Row]:
     """transform of 10,000 WS documents against tomotopy's infer, equal sweeps, one thread."""
-    from metalda import LDA
     from metalda.training.folding import BURN_IN, SWEEPS
 
     train, test, _ = load_ws()
@@ -241,7 +242,7 @@ def peers(quick: bool) -> Iterator[Row]:
     from sklearn.decomposition import LatentDirichletAllocation
 
     train, _, _ = load_ws()
-    ours = Ours(train, 200)
+    ours = Ours(train, LDA(200))
     ours.sweep(20 if quick else 200)
     own = float(np.median([ours.sweep(5) / 5 for _ in range(5)]))
 

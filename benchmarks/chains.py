@@ -12,19 +12,9 @@ import numpy as np
 class Ours:
     """A chain of one of our models, swept as `fit` sweeps it."""
 
-    def __init__(
-        self,
-        corpus: Any,
-        n_topics: int,
-        doc_prior: Any = 0.1,
-        word_prior: Any = 0.01,
-        features: Any = None,
-        n_jobs: int = 1,
-    ) -> None:
-        from metalda import MetaLDA
+    def __init__(self, corpus: Any, model: Any, n_jobs: int = 1) -> None:
         from metalda.training.gibbs import Generators, start_chain
 
-        model = MetaLDA(n_topics, doc_prior=doc_prior, word_prior=word_prior, word_features=features)
         self.problem = model._pose(corpus)
         self.rngs = Generators.spawn(0, self.problem)
         self.state = start_chain(self.problem, np.random.default_rng(0), n_jobs)
@@ -47,21 +37,32 @@ class Ours:
 
 
 class Tomotopy:
-    """tomotopy's LDA with fixed, symmetric priors."""
+    """A model of tomotopy with fixed, symmetric priors."""
 
-    def __init__(self, corpus: Any, n_topics: int, n_jobs: int = 1) -> None:
+    def __init__(
+        self, corpus: Any, n_topics: int | None, kind: str = "LDAModel", optimize_interval: int = 0, **settings: Any
+    ) -> None:
         import tomotopy
 
-        self.model: Any = tomotopy.LDAModel(k=n_topics, alpha=0.1, eta=0.01, seed=1)
-        for document in corpus:
-            if document:
+        if n_topics is not None:
+            settings["k"] = n_topics
+        self.model: Any = getattr(tomotopy, kind)(alpha=0.1, eta=0.01, seed=1, **settings)
+        names = _labels(corpus) if kind in ("LLDAModel", "PLDAModel", "DMRModel") else None
+        for d, document in enumerate(corpus):
+            if not document:
+                continue
+            if names is None:
                 self.model.add_doc(document)
-        self.model.optim_interval = 0
-        self.n_jobs = n_jobs
+            elif kind == "DMRModel":
+                self.model.add_doc(document, multi_metadata=names[d])
+            else:
+                self.model.add_doc(document, labels=names[d])
+        self.model.optim_interval = optimize_interval
+        self.model.burn_in = 0
 
     def sweep(self, n: int) -> float:
         start = time.perf_counter()
-        self.model.train(n, workers=self.n_jobs)
+        self.model.train(n, workers=1)
         return time.perf_counter() - start
 
     def log_likelihood(self, corpus: Any) -> float:
@@ -87,6 +88,12 @@ class Tomotopy:
         by_topics = (gammaln(0.1 + by_document) - gammaln(0.1)).sum()
         by_topics -= (gammaln(total + np.diff(offsets)) - gammaln(total)).sum()
         return float(by_words + by_topics) / len(words)
+
+
+def _labels(corpus: Any) -> list[list[str]]:
+    """The labels of every document, by name."""
+    matrix = corpus.labels.matrix
+    return [[corpus.labels.names[j] for j in row] for row in np.split(matrix.indices, matrix.indptr[1:-1])]
 
 
 def compare(ours: Any, peer: Any, *, warm: int, rounds: int = 5, sweeps: int = 10) -> tuple[float, float, float]:

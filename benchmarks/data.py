@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metalda import Corpus, WordFeatures
+    from metalda import Corpus, Embeddings, WordFeatures
 
 
 def data_folder() -> Path:
@@ -65,8 +65,13 @@ def load_arxiv() -> Corpus:
 
 
 @lru_cache
-def load_glove() -> WordFeatures:
-    """200 bits from 100-dimensional GloVe."""
+def load_vectors() -> Embeddings:
+    """100-dimensional GloVe."""
     from metalda import Embeddings
 
-    return Embeddings.read(data_folder() / "glove.6B.100d.subset.txt.gz").binarize()
+    return Embeddings.read(data_folder() / "glove.6B.100d.subset.txt.gz")
+
+
+def load_glove() -> WordFeatures:
+    """200 bits from it."""
+    return load_vectors().binarize()

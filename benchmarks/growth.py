@@ -15,11 +15,12 @@ import json, resource, sys
 import numpy as np
 from benchmarks.chains import Ours
 from benchmarks.data import load_arxiv, load_newsgroups
+from metalda import LDA
 name, n_topics, share, sweeps = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 corpus = load_newsgroups() if name == "news" else load_arxiv()
 if share < 1:
     corpus = corpus[np.random.default_rng(0).permutation(len(corpus))[: max(1, int(share * len(corpus)))]]
-chain = Ours(corpus, n_topics)
+chain = Ours(corpus, LDA(n_topics))
 chain.sweep(sweeps)
 seconds = np.median([record.seconds for record in chain.records[-5:]])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.chains import Ours, Tomotopy, compare
 from benchmarks.data import load_ws
 from benchmarks.variants import VARIANTS
+from metalda import MetaLDA
 
 STAGES = ("tokens", "tables", "doc_weights", "word_weights")
 
@@ -27,7 +28,8 @@ def main() -> None:
     print(f"{'K':>5} {'model':<16} {header}")
     for n_topics in options.topics:
         for name, (doc_prior, word_prior) in VARIANTS.items():
-            chain = Ours(train, n_topics, doc_prior, word_prior, features)
+            settings = {"doc_prior": doc_prior, "word_prior": word_prior, "word_features": features}
+            chain = Ours(train, MetaLDA(n_topics, **settings))
             ours, peer, ratio = compare(chain, Tomotopy(train, n_topics), warm=options.warm)
             stages = [np.median([getattr(record, stage) for record in chain.records[-50:]]) for stage in STAGES]
             cells = [*(1e3 * value for value in (*stages, ours, peer)), 1 / ratio]

@@ -20,6 +20,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "score_tokens",
     "add_changes",
     "copy_counts",
+    "count_topics",
     "sweep_by_word",
     "sweep_shared",
     "word_log_likelihood",

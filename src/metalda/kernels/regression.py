@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from numba import float64
 
 from metalda.kernels.border import helper, kernel
@@ -43,3 +44,22 @@ def add_rising(concentration, rows, columns, counts, times, gradient):
             slope = _digamma(a + float64(count)) - _digamma(a)
         gradient[r, k] += weight * slope
     return total
+
+
+@kernel
+def count_topics(offsets, doc_rows, topics, n_topics, rows, columns, counts):
+    """m[d, k] > 0 of all documents: fills the row of the document, the topic and the count; returns how many."""
+    doc_counts = np.zeros(n_topics, np.int64)
+    size = 0
+    for d in range(offsets.shape[0] - 1):
+        for i in range(offsets[d], offsets[d + 1]):
+            doc_counts[topics[i]] += 1
+        for i in range(offsets[d], offsets[d + 1]):
+            k = topics[i]
+            if doc_counts[k] > 0:
+                rows[size] = doc_rows[d]
+                columns[size] = k
+                counts[size] = doc_counts[k]
+                doc_counts[k] = 0
+                size += 1
+    return size

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.errors import InputError
+from metalda.meta.blas import one_blas_thread
 
 _BLOCK_ENTRIES = 1 << 24  # similarities held at once: 64 MB
 
@@ -17,12 +18,10 @@ def nearest_neighbours(
 
     A vector of zeros is no one's neighbour. One BLAS thread, so that rounding cannot depend on how many there are.
     """
-    from threadpoolctl import threadpool_limits
-
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     block = max(1, _BLOCK_ENTRIES // max(len(unit), 1))
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         parts = [
             _block_neighbours(unit, start, min(start + block, len(unit)), n_neighbours, min_similarity)
             for start in range(0, len(unit), block)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
+from metalda.kernels.regression import add_rising, count_topics
+from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
 from metalda.priors.loglinear import Blocks, Learnt, LogLinear, WordCounts
@@ -160,10 +161,9 @@ class Regression(LogLinear):
     def _climb(self, likelihood: Likelihood, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Some steps of L-BFGS from where the weights are. One BLAS thread: the result decides later draws."""
         from scipy.optimize import minimize
-        from threadpoolctl import threadpool_limits
 
         n_topics = log_weights.shape[1]
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             found = minimize(
                 likelihood.negative,
                 log_weights.ravel(),
@@ -189,11 +189,9 @@ class Regression(LogLinear):
         concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
 
 
-def _count_topics(
-    shard: Shard, topics: NDArray[np.uint16], n_topics: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def _count_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
     """m[d, k] > 0: the row of each document, the topic, and the count."""
-    documents = np.repeat(np.arange(len(shard.doc_rows)), np.diff(shard.offsets))
-    cells, counts = np.unique(documents * n_topics + topics[shard.tokens], return_counts=True)
-    found, columns = np.divmod(cells, n_topics)
-    return shard.doc_rows[found], columns, counts
+    found = tuple(np.empty(len(shard.words), np.int64) for _ in range(3))
+    tokens = frozen(topics[shard.tokens], np.uint16)
+    size = count_topics(shard.offsets, shard.doc_rows, tokens, n_topics, *found)
+    return tuple(each[:size] for each in found)
