@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda.corpus import Corpus
-from metalda.corpus.bins import Binning, interval_names
+from metalda.corpus.bins import Binning, Scaling, interval_names
 from metalda.errors import InputError
 
 FRAME = pd.DataFrame(
@@ -179,3 +179,36 @@ def test_bad_frames_are_one_line(frame, keywords, message):
 def test_an_unknown_setting_is_a_type_error():
     with pytest.raises(TypeError, match="min_dff"):
         Corpus.from_frame(FRAME, min_dff=3)
+
+
+def test_numbers_are_taken_to_scale_and_the_name_says_how():
+    values = [1990, 2000, None, 2010]
+    frame = pd.DataFrame({"text": ["a b"] * 4, "year": values, "section": ["x", "y", "x", "y"]})
+    labels = Corpus.from_frame(frame, labels="section", numbers="year", token_pattern=r"\w").labels
+    assert labels.names == ("section=x", "section=y", "(year - 2000) / 8.16497")
+    np.testing.assert_allclose(labels.matrix.toarray()[:, 2], [-1.224744, 0, 0, 1.224744], atol=1e-5)
+    again = Corpus.from_frame(frame[:1], numbers={"year": [1980, 5]}, token_pattern=r"\w").labels
+    assert again.names == ("(year - 1980) / 5",)
+    assert again.matrix.toarray() == [[2.0]]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"numbers": "section"}, "'sport', not a number"),
+        ({"numbers": "jahr"}, "no field 'jahr'"),
+        ({"numbers": "year", "bins": {"year": 2}}, "choose one"),
+        ({"numbers": {"year": [1, 0]}}, "centre and the scale"),
+    ],
+)
+def test_numbers_that_are_none_are_explained(other, message):
+    with pytest.raises(InputError, match=message):
+        Corpus.from_frame(FRAME, **other)
+
+
+def test_a_number_that_never_changes_teaches_nothing():
+    scaling = Scaling("n")
+    for _ in range(3):
+        scaling.add(7)
+    with pytest.raises(InputError, match="fewer than two different numbers"):
+        scaling.finish()

@@ -43,6 +43,15 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    numbers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--numbers",
+            metavar="COLUMN",
+            help="Column of numbers that are labels as they are, to scale, for --model dmr; repeat it, or use commas.",
+            show_default=False,
+        ),
+    ] = None,
     id: options.Id = None,
     input_format: options.Input = None,
     encoding: options.Encoding = None,
@@ -167,6 +176,7 @@ def fit(
         labels=options.columns(labels) or [],
         label_delimiter=label_delimiter,
         bins=options.bins(bins),
+        numbers=dict.fromkeys(options.columns(numbers) or []),
         id=id,
         format=input_format and input_format.value,
         encoding=encoding or "utf-8",

@@ -20,6 +20,7 @@ _TYPES = {
     "text": (list, NoneType),
     "labels": (list,),
     "bins": (dict,),
+    "numbers": (dict,),
     "encoding": (str,),
     "stop_words": (str, list, NoneType),
     "lowercase": (bool,),
@@ -35,6 +36,7 @@ class Reading:
     labels: list[str] = field(default_factory=list)
     label_delimiter: str | None = None
     bins: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
     id: str | None = None
     format: str | None = None
     suffix: str | None = None  # of the file that `format` was found for
@@ -57,6 +59,7 @@ class Reading:
             format=self.format,
             label_delimiter=self.label_delimiter,
             bins=self.bins,
+            numbers=self.numbers,
             encoding=self.encoding,
             progress=progress,
             stop_words=self.stop_words,
@@ -79,9 +82,10 @@ class Reading:
         return replace(self, stop_words=stop_words)
 
     def with_edges(self, labels: Iterable[str]) -> Reading:
-        """With the edges of bins in place of their number: new documents must fall into the same ones."""
+        """With the edges of bins in place of their number, and the scale of numbers: the same for new documents."""
         labels = tuple(labels)
-        return replace(self, bins={name: _edges(name, labels) for name in self.bins})
+        bins = {name: _edges(name, labels) for name in self.bins}
+        return replace(self, bins=bins, numbers={name: _scale(name, labels) for name in self.numbers})
 
     def for_new(self, path: Path, *, no_labels: bool = False, **given: Any) -> Reading:
         """For a new file: as at training, but for the options given (not None).
@@ -96,11 +100,11 @@ class Reading:
         if path.is_dir() or uncompressed_suffix(path) != self.suffix:
             kept = replace(kept, format=None)
         if "labels" in given or no_labels:
-            kept = replace(kept, labels=[], bins={})
+            kept = replace(kept, labels=[], bins={}, numbers={})
         encoding, format = given.get("encoding", kept.encoding), given.get("format", kept.format)
         found = replace(kept, encoding=encoding, format=format).located(path).format
         if found in _WITHOUT_FIELDS:
-            kept = replace(kept, text=None, labels=[], bins={}, id=None)
+            kept = replace(kept, text=None, labels=[], bins={}, numbers={}, id=None)
             if found != "java":
                 kept = replace(kept, label_delimiter=None)
         return replace(kept, **{**given, "format": found})
@@ -140,3 +144,9 @@ def _edges(name: str, labels: Iterable[str]) -> list[float]:
     """The inner edges, from the names of the intervals: ``year < 1990``, ``1990 ≤ year < 2000``, ``year ≥ 2000``."""
     upper = re.compile(rf"(?:\S+ ≤ )?{re.escape(name)} < (\S+)")
     return [float(match[1]) for label in labels if (match := upper.fullmatch(label))]
+
+
+def _scale(name: str, labels: Iterable[str]) -> list[float]:
+    """The centre and the scale, from the name of the column: ``(year - 1998) / 5.5``."""
+    scaled = re.compile(rf"\({re.escape(name)} - (\S+)\) / (\S+)")
+    return [float(part) for label in labels if (match := scaled.fullmatch(label)) for part in match.groups()]

@@ -1,4 +1,4 @@
-"""Numeric fields as labels: each number falls into an interval with a readable name."""
+"""Numeric fields as labels: each number falls into an interval with a readable name, or is taken as it is, to scale."""
 
 import math
 from array import array
@@ -15,24 +15,15 @@ from metalda.corpus.named import NamedMatrix
 from metalda.errors import InputError
 
 
-class Binning:
-    """Takes the numbers of one field, one document after the other.
+class _Numbers:
+    """Takes the numbers of one field, one document after the other."""
 
-    Parameters
-    ----------
-    field : str
-        Its name, which is part of the names of the intervals.
-    bins : int or sequence of numbers
-        How many intervals with about equally many documents, or the inner edges.
-    """
-
-    def __init__(self, field: str, bins: int | Sequence[float]) -> None:
+    def __init__(self, field: str) -> None:
         self.field = field
-        self._bins = _checked(field, bins)
         self._values = array("d")
 
     def add(self, value: Any) -> None:
-        """The next document's number; a missing or empty one gives no label."""
+        """The next document's number; NaN for a missing or empty one."""
         self._values.append(self._number(value))
 
     def _number(self, value: Any) -> float:
@@ -43,10 +34,30 @@ class Binning:
                 raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"the field {self.field!r} holds {_short(value)}, not a number: it has no bins") from None
+            raise InputError(f"the field {self.field!r} holds {_short(value)}, not a number") from None
         if math.isinf(number):
-            raise InputError(f"the field {self.field!r} holds {_short(value)}: it has no bin")
+            raise InputError(f"the field {self.field!r} holds {_short(value)}, which is not finite")
         return number
+
+    def finish(self) -> NamedMatrix:
+        """What the numbers come to, in columns with names."""
+        raise NotImplementedError
+
+
+class Binning(_Numbers):
+    """Numbers that fall into intervals; a missing one gives no label.
+
+    Parameters
+    ----------
+    field : str
+        Its name, which is part of the names of the intervals.
+    bins : int or sequence of numbers
+        How many intervals with about equally many documents, or the inner edges.
+    """
+
+    def __init__(self, field: str, bins: int | Sequence[float]) -> None:
+        super().__init__(field)
+        self._bins = _checked(field, bins)
 
     def finish(self) -> NamedMatrix:
         """A label per interval, in the order of the intervals."""
@@ -57,6 +68,40 @@ class Binning:
         columns = np.searchsorted(np.array(edges), values[known], side="right")
         offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(known)))
         return NamedMatrix(csr_array((np.ones(len(columns)), columns, offsets), shape=(len(values), len(names))), names)
+
+
+class Scaling(_Numbers):
+    """Numbers that are taken as they are, but to scale: less their mean, divided by their standard deviation.
+
+    A missing number counts as the mean. The name of the column says what was done, ``(year - 1998) / 5.5``, so that the
+    same can be done to new documents.
+    """
+
+    def __init__(self, field: str, centre_and_scale: Sequence[float] | None = None) -> None:
+        super().__init__(field)
+        self._given = centre_and_scale
+        if centre_and_scale is not None and (len(centre_and_scale) != 2 or not centre_and_scale[1] > 0):
+            raise InputError(f"numbers of {field!r}: give the centre and the scale, not {centre_and_scale!r}")
+
+    def finish(self) -> NamedMatrix:
+        """One column."""
+        values = np.array(self._values, dtype=np.float64)
+        known = values[~np.isnan(values)]
+        if self._given is not None:
+            centre, scale = self._given
+        elif len(known) == 0 or known.min() == known.max():
+            raise InputError(
+                f"the field {self.field!r} has fewer than two different numbers: there is nothing to learn"
+            )
+        else:
+            centre, scale = (float(f"{number:.6g}") for number in (known.mean(), known.std()))
+        scaled = np.where(np.isnan(values), 0.0, (values - centre) / scale)
+        return NamedMatrix(csr_array(scaled[:, None]), (scaled_name(self.field, centre, scale),))
+
+
+def scaled_name(field: str, centre: float, scale: float) -> str:
+    """``(year - 1998) / 5.5``"""
+    return f"({field} - {_text(centre)}) / {_text(scale)}"
 
 
 def interval_names(field: str, edges: Sequence[float]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from metalda.corpus.bins import Binning
+from metalda.corpus.bins import Binning, Scaling
 from metalda.corpus.labels import is_missing, label_names
 from metalda.corpus.named import NamedMatrix
 from metalda.errors import InputError
@@ -31,7 +31,7 @@ class Columns:
     ----------
     source, unit : str
         For messages: ``f"{source} {unit} 7"`` is where the seventh record stands.
-    text, labels, id, delimiter, bins
+    text, labels, id, delimiter, bins, numbers
         As in `Corpus.read`.
     """
 
@@ -45,14 +45,19 @@ class Columns:
         id: str | None = None,
         delimiter: str | None = None,
         bins: Mapping[str, int | Sequence[float]] | None = None,
+        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
     ) -> None:
         if delimiter == "":
             raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
         self.source = source
         self.unit = unit
         self._text = _listed(text)
-        self._binnings = [Binning(field, spec) for field, spec in (bins or {}).items()]
-        numeric = {binning.field for binning in self._binnings}
+        scales = numbers if isinstance(numbers, Mapping) else dict.fromkeys(_listed(numbers))
+        if twice := set(scales).intersection(bins or {}):
+            raise InputError(f"the field {min(twice)!r} is to be cut into bins and taken as numbers: choose one")
+        self._numeric: list[Binning | Scaling] = [Binning(field, spec) for field, spec in (bins or {}).items()]
+        self._numeric += [Scaling(field, spec) for field, spec in scales.items()]
+        numeric = {each.field: None for each in self._numeric}
         names = dict.fromkeys((*_listed(labels), *numeric))
         self._labels = [name for name in names if name not in numeric]
         self._prefixed = len(names) > 1
@@ -64,7 +69,7 @@ class Columns:
     @property
     def has_labels(self) -> bool:
         """Whether any field gives labels."""
-        return bool(self._labels or self._binnings)
+        return bool(self._labels or self._numeric)
 
     def resolve(self, fields: Sequence[str], *, complete: bool = True) -> list[str]:
         """Settle which fields are meant, knowing their names; returns those that will be read.
@@ -77,17 +82,17 @@ class Columns:
             self._id = "id"
         if complete:
             asked = [(name, "text= (--text)") for name in self._text]
-            asked += [(name, "labels= (--labels)") for name in (*self._labels, *(b.field for b in self._binnings))]
+            asked += [(name, "labels= (--labels)") for name in (*self._labels, *(each.field for each in self._numeric))]
             asked += [(self._id, "id= (--id)")] if self._id is not None else []
             for name, option in asked:
                 if name not in fields:
                     raise InputError(f"{self.source}: {_no_field(name, fields, option)}")
             self._unseen.clear()
-        wanted = {*self._text, *self._labels, *(b.field for b in self._binnings), self._id}
+        wanted = {*self._text, *self._labels, *(each.field for each in self._numeric), self._id}
         return [name for name in fields if name in wanted]
 
     def documents(self, records: Records) -> Iterator[Document]:
-        """The documents of the records; the numbers of binned fields are kept for `labels`."""
+        """The documents of the records; the numbers of numeric fields are kept for `labels`."""
         fields: Sequence[str] = ()
         for number, record in records:
             try:
@@ -100,10 +105,10 @@ class Columns:
             raise InputError(f"{self.source}: {_no_field(name, fields, 'labels= (--labels)')}")
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
-        """The labels of all documents, given those by name: the intervals of numeric fields come after them."""
+        """The labels of all documents, given those by name: numeric fields come after them."""
         if not self.has_labels:
             return None
-        parts = [named, *(binning.finish() for binning in self._binnings)]
+        parts = [named, *(each.finish() for each in self._numeric)]
         names = tuple(name for part in parts for name in part.names)
         return NamedMatrix(csr_array(hstack([part.matrix for part in parts])), names)
 
@@ -128,8 +133,8 @@ class Columns:
     def _label_names(self, record: Mapping[str, Any]) -> list[str]:
         if self._unseen:
             self._unseen.difference_update(record)
-        for binning in self._binnings:
-            binning.add(record.get(binning.field))
+        for each in self._numeric:
+            each.add(record.get(each.field))
         names: list[str] = []
         for field in self._labels:
             try:

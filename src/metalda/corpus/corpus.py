@@ -127,10 +127,13 @@ class Corpus:
         id: str | None = None,
         label_delimiter: str | None = None,
         bins: Mapping[str, int | Sequence[float]] | None = None,
+        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
         **tokenising: Any,
     ) -> "Corpus":
         """The rows of a DataFrame; the arguments are those of `read`."""
-        columns = Columns("frame", "row", text=text, labels=labels, id=id, delimiter=label_delimiter, bins=bins)
+        columns = Columns(
+            "frame", "row", text=text, labels=labels, id=id, delimiter=label_delimiter, bins=bins, numbers=numbers
+        )
         return cls(**building.from_frame(frame, columns, building.Settings(**tokenising)))
 
     @classmethod
@@ -162,6 +165,7 @@ class Corpus:
         format: str | None = None,
         label_delimiter: str | None = None,
         bins: Mapping[str, int | Sequence[float]] | None = None,
+        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
         encoding: str = "utf-8",
         progress: bool = False,
         **tokenising: Any,
@@ -186,6 +190,9 @@ class Corpus:
             Splits a string into several labels.
         bins : dict, optional
             For fields with numbers: the number of quantile bins, or the inner edges.
+        numbers : str, list of str or dict
+            Fields whose numbers are labels themselves, for models that take real values (DMR): less their mean, divided
+            by their standard deviation; or by the centre and scale that a dict gives for each field.
         encoding : str
             Of text files.
         progress : bool
@@ -204,6 +211,7 @@ class Corpus:
             id=id,
             delimiter=label_delimiter,
             bins=bins,
+            numbers=numbers,
         )
         return cls(**parts)
 
