@@ -1,0 +1,39 @@
+"""What the documents show can be typed."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import metalda
+from metalda.models.base import TopicModel
+
+DOCS = Path(__file__).parents[1] / "docs"
+SELF_CONTAINED = ["models.md"]  # the others read files that readers have
+
+
+@pytest.mark.parametrize("name", SELF_CONTAINED)
+def test_python_of_the_documents_runs(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, name, "exec"), namespace)
+
+
+MODELS = [
+    name
+    for name in metalda.__all__
+    if isinstance(value := getattr(metalda, name), type) and issubclass(value, TopicModel)
+]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_example_of_a_model_runs_and_it_is_in_the_table_of_models(name: str) -> None:
+    (examples,) = doctest.DocTestFinder(recurse=False).find(getattr(metalda, name), name)
+    assert examples.examples
+    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
+    assert found.failed == 0
+    assert f"| `{name}` |" in (DOCS / "models.md").read_text(encoding="utf-8")
