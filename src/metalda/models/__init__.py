@@ -3,5 +3,6 @@
 from metalda.models.lda import LDA
 from metalda.models.loading import load
 from metalda.models.metalda import MetaLDA
+from metalda.models.ptm import PTM
 
-__all__ = ["LDA", "MetaLDA", "load"]
+__all__ = ["LDA", "PTM", "MetaLDA", "load"]

@@ -8,10 +8,11 @@ from metalda.errors import InputError, StorageError
 from metalda.models.base import TopicModel
 from metalda.models.lda import LDA
 from metalda.models.metalda import MetaLDA
+from metalda.models.ptm import PTM
 from metalda.models.saving import unpack_model
 from metalda.storage import read_folder
 
-_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA)}
+_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA, PTM)}
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:
