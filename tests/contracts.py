@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metalda import DMR, LDA, WFLDA, Corpus, Embeddings, LabeledLDA, MetaLDA, PartiallyLabeledLDA, WordFeatures
+from metalda import DMR, LDA, PTM, WFLDA, Corpus, Embeddings, LabeledLDA, MetaLDA, PartiallyLabeledLDA, WordFeatures
 
 OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
@@ -70,6 +70,7 @@ CASES = [
         "MetaLDA-0.1-0.01",
         lambda **other: MetaLDA(**{"n_components": 3, "doc_prior": 0.1, "word_prior": 0.01, **QUICK, **other}),
     ),
+    Case("PTM", lambda **other: PTM(**{"n_components": 3, "n_pseudo_documents": 4, **QUICK, **other})),
     Case("LDA", lambda **other: LDA(**{"n_components": 3, **QUICK, **other})),
     Case("LabeledLDA", lambda **other: LabeledLDA(**{**QUICK, **other}), topics_from_labels=True),
     Case(

@@ -110,3 +110,38 @@ def log_likelihood(documents, topics, alpha, beta):
         total += dirichlet_multinomial(alpha[d], np.bincount(topics[d], minlength=n_topics))
         np.add.at(n, (topics[d], document), 1)
     return total + sum(dirichlet_multinomial(beta[k], n[k]) for k in range(n_topics))
+
+
+def move_documents(topics, pseudo, order, n_pseudo, alpha, concentration, uniforms):
+    """PTM: a pseudo-document for every document in `order`, counts from scratch for each. Changes `pseudo`."""
+    for d in order:
+        pseudo[d] = None
+        logs = np.empty(n_pseudo)
+        for candidate in range(n_pseudo):
+            inside = [topics[e] for e in range(len(topics)) if pseudo[e] == candidate]
+            before = np.bincount([k for z in inside for k in z], minlength=len(alpha))
+            after = before + np.bincount(topics[d], minlength=len(alpha))
+            logs[candidate] = math.log(len(inside) + concentration)
+            logs[candidate] += dirichlet_multinomial(alpha, after) - dirichlet_multinomial(alpha, before)
+        weights = np.exp(logs - logs.max())
+        pseudo[d] = choose_topic(weights, next(uniforms) * weights.sum())
+
+
+def pseudo_log_likelihood(documents, topics, pseudo, n_pseudo, alpha, concentration, beta):
+    """PTM: log p(w, z, l), where the documents of a pseudo-document are one document of LDA."""
+    inside = [[d for d in range(len(documents)) if pseudo[d] == candidate] for candidate in range(n_pseudo)]
+    merged = [np.array([v for d in each for v in documents[d]], int) for each in inside]
+    merged_topics = [np.array([k for d in each for k in topics[d]], int) for each in inside]
+    sizes = np.array([len(each) for each in inside])
+    by_documents = dirichlet_multinomial(np.full(n_pseudo, concentration), sizes)
+    return by_documents + log_likelihood(merged, merged_topics, np.tile(alpha, (n_pseudo, 1)), beta)
+
+
+def mix_pseudo_documents(documents, prior, theta, phi):
+    """PTM: theta of new documents, sum_l p(l | words) theta[l]; phi[word, topic]."""
+    rows = []
+    for document in documents:
+        logs = np.log(prior) + sum((np.log(theta @ phi[v]) for v in document), np.zeros(len(prior)))
+        weights = np.exp(logs - logs.max())
+        rows.append(weights @ theta / weights.sum())
+    return np.array(rows)

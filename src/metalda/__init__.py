@@ -18,12 +18,14 @@ _HOME = {
     "PartiallyLabeledLDA": "metalda.models",
     "DMR": "metalda.models",
     "WFLDA": "metalda.models",
+    "PTM": "metalda.models",
     "load": "metalda.models",
 }
 
 __all__ = [
     "DMR",
     "LDA",
+    "PTM",
     "WFLDA",
     "Corpus",
     "Embeddings",
@@ -38,7 +40,7 @@ __all__ = [
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import DMR, LDA, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
+    from metalda.models import DMR, LDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 
 
 def __getattr__(name: str) -> Any:

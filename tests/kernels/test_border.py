@@ -16,6 +16,9 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "draw_weights",
     "fold_in",
     "hash_documents",
+    "log_multinomials",
+    "mix_pseudo_documents",
+    "move_documents",
     "multiply_weights",
     "score_tokens",
     "add_changes",
@@ -24,6 +27,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "sweep_by_word",
     "sweep_shared",
     "word_log_likelihood",
+    "word_probabilities",
     "word_tables",
 }
 

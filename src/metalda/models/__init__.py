@@ -4,6 +4,16 @@ from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
 from metalda.models.lda import LDA
 from metalda.models.loading import load
 from metalda.models.metalda import MetaLDA
+from metalda.models.ptm import PTM
 from metalda.models.regression import DMR, WFLDA
 
-__all__ = ["DMR", "LDA", "WFLDA", "LabeledLDA", "MetaLDA", "PartiallyLabeledLDA", "load"]
+__all__ = [
+    "DMR",
+    "LDA",
+    "PTM",
+    "WFLDA",
+    "LabeledLDA",
+    "MetaLDA",
+    "PartiallyLabeledLDA",
+    "load",
+]

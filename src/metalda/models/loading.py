@@ -9,12 +9,13 @@ from metalda.models.base import TopicModel
 from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
 from metalda.models.lda import LDA
 from metalda.models.metalda import MetaLDA
+from metalda.models.ptm import PTM
 from metalda.models.regression import DMR, WFLDA
 from metalda.models.saving import unpack_model
 from metalda.storage import read_folder
 
 _MODELS: dict[str, type[TopicModel]] = {
-    each.__name__: each for each in (MetaLDA, LDA, LabeledLDA, PartiallyLabeledLDA, DMR, WFLDA)
+    each.__name__: each for each in (MetaLDA, LDA, LabeledLDA, PartiallyLabeledLDA, DMR, WFLDA, PTM)
 }
 
 

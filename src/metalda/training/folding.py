@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,15 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.kernels.folding import fold_in, hash_documents, score_tokens
+from metalda.kernels.pseudo import mix_pseudo_documents, word_probabilities
 from metalda.meta.design import Design
+from metalda.meta.shards import shard_bounds
+from metalda.samplers.pseudo import Mixture
 from metalda.training.threads import thread_map
 
 BURN_IN, SWEEPS = 10, 40
 _CHUNK = 512  # documents that a thread takes at a time
+_TOKENS = 16384  # tokens that it takes, where their words have a row of probabilities each
 
 
 class Documents(NamedTuple):
@@ -69,6 +74,31 @@ def infer_theta(
 
     thread_map(fold_chunk, range(0, n_documents, _CHUNK), n_jobs)
     return theta
+
+
+def infer_from_mixtures(
+    documents: Documents, mixtures: Sequence[Mixture], phi: NDArray[np.floating], n_jobs: int = 1
+) -> NDArray[np.float32]:
+    """theta[d, k] of documents that have that of one component each, averaged over mixtures. Nothing is drawn."""
+    phi = frozen(phi, np.float32)
+    priors = [frozen(mixture.prior, np.float64) for mixture in mixtures]
+    thetas = [frozen(mixture.theta.T, np.float32) for mixture in mixtures]
+    total = np.zeros((len(documents.offsets) - 1, phi.shape[1]), np.float64)
+
+    def mix_chunk(bounds: tuple[int, int]) -> None:
+        offsets = documents.offsets[bounds[0] : bounds[1] + 1]
+        words, rows = np.unique(documents.words[offsets[0] : offsets[-1]], return_inverse=True)
+        words, rows, offsets = frozen(words, np.int32), frozen(rows, np.int32), frozen(offsets - offsets[0], np.int64)
+        for prior, theta in zip(priors, thetas, strict=True):
+            probabilities = np.empty((len(words), len(prior)), np.float32)
+            word_probabilities(phi, words, theta, probabilities)
+            mix_pseudo_documents(
+                rows, offsets, frozen(probabilities, np.float32), prior, theta, total[bounds[0] : bounds[1]]
+            )
+
+    chunks = shard_bounds(documents.offsets, 1 + len(documents.words) // _TOKENS)
+    thread_map(mix_chunk, pairwise(chunks), n_jobs)
+    return (total / len(mixtures)).astype(np.float32)
 
 
 def complete(

@@ -1,0 +1,93 @@
+"""The pseudo-document topic model: short documents share the topic proportions of longer ones made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from metalda.corpus import Corpus
+from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.models.base import POSITIVE
+from metalda.models.lda import LDA
+from metalda.samplers import Draw, PseudoDocuments, Sampler
+from metalda.samplers.pseudo import Mixture
+from metalda.training.folding import Documents, infer_from_mixtures
+from metalda.training.threads import count_jobs
+
+
+@dataclass(eq=False, repr=False)
+class PTM(LDA):
+    """Pseudo-document topic model for short texts (Zuo et al. 2016), by collapsed Gibbs sampling.
+
+    Every document belongs to one of `n_pseudo_documents` pseudo-documents, and has its topic proportions.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics.
+    n_pseudo_documents : int
+        Number of pseudo-documents; no more than there are documents with words.
+    concentration : float
+        Symmetric Dirichlet parameter of the sizes of pseudo-documents, the paper's lambda; smaller leaves more of them
+        empty.
+    doc_prior, word_prior : float
+        Symmetric Dirichlet parameters of the topics of a pseudo-document and of the words of a topic.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+        As in :class:`MetaLDA`.
+
+    Notes
+    -----
+    Labels are not used. A sweep draws the pseudo-documents of all documents, then the topics of all tokens.
+
+    The proportions of a training document are those of its pseudo-document, averaged over draws. Those of a new one
+    are the mean over all pseudo-documents by how probable they are, given its words; nothing is drawn. Documents
+    without words belong to no pseudo-document, as they tell nothing, and get the proportions expected of any.
+
+    Examples
+    --------
+    >>> from metalda import PTM
+    >>> texts = ["cat dog cat", "dog cat", "rain sun", "sun rain"]
+    >>> model = PTM(n_components=2, n_pseudo_documents=2, n_iter=50, random_state=0).fit(texts)
+    >>> model.doc_topics_.shape
+    (4, 2)
+    """
+
+    _: KW_ONLY
+    n_pseudo_documents: int = 1000
+    concentration: float = 0.1
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LDA._parameter_constraints,
+        "n_pseudo_documents": [Interval(Integral, 1, 2**31 - 2, closed="both")],
+        "concentration": [POSITIVE],
+    }
+
+    def _sampler(self, corpus: Corpus) -> Sampler:
+        n_documents = int((np.diff(corpus.offsets) > 0).sum())
+        if n_documents < self.n_pseudo_documents:
+            raise InputError(
+                f"{self.n_pseudo_documents:,} pseudo-documents are more than the {n_documents:,} documents that have "
+                f"words: lower n_pseudo_documents to {n_documents:,} or less"
+            )
+        return PseudoDocuments(int(self.n_pseudo_documents), float(self.concentration))
+
+    def _infer(
+        self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        mixtures = [
+            Mixture.of(
+                draw.extra["pseudo_counts"],
+                draw.extra["pseudo_sizes"],
+                np.exp(draw.log_doc_weights[-1]),  # alpha: there are no labels
+                self.concentration,
+            )
+            for draw in draws
+        ]
+        return infer_from_mixtures(documents, mixtures, phi, count_jobs(self.n_jobs))

@@ -1,0 +1,241 @@
+"""Documents that move between pseudo-documents: the sampler of PTM (Zuo et al. 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.border import frozen
+from metalda.kernels.pseudo import log_multinomials, move_documents
+from metalda.meta.design import Concentration
+from metalda.meta.shards import Shard
+from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
+from metalda.samplers.counts import TopicCounts, Topics
+from metalda.samplers.draws import Draw
+from metalda.samplers.sharding import make_scratch, sweep_shards
+
+Pseudo = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class PseudoDocuments(Sampler):
+    """Every document is drawn a pseudo-document, given its topics; then every token a topic, given those of its
+    pseudo-document. A document without words tells nothing and has none: its number is `n_pseudo`."""
+
+    n_pseudo: int
+    concentration: float  # lambda
+
+    def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
+        """Topics and pseudo-documents at random."""
+        topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
+        lengths = np.diff(problem.offsets)
+        pseudo = np.where(lengths > 0, rng.integers(0, self.n_pseudo, len(lengths)), self.n_pseudo)
+        return PseudoAssignment(problem, self, topics, pseudo.astype(np.int32), n_threads)
+
+    def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
+        topics, pseudo = arrays["topics"].copy(), arrays["pseudo_documents"].copy()
+        if len(topics) != len(problem.words) or len(pseudo) != len(problem.offsets) - 1:
+            raise ValueError("the number of tokens or documents differs")
+        return PseudoAssignment(problem, self, topics, pseudo, n_threads)
+
+    def memory(self, problem: Problem) -> int:
+        """N[l, k] by shard, and some copies while one is swept."""
+        return 4 * self.n_pseudo * problem.n_topics * (len(problem.shards) + 4)
+
+
+class _Merged(NamedTuple):
+    """The tokens of a shard, those of a pseudo-document together."""
+
+    tokens: NDArray[np.int64]  # where each stands in the shard
+    offsets: NDArray[np.int64]  # by pseudo-document, into these
+
+    @classmethod
+    def merge(cls, shard: Shard, pseudo: Pseudo, n_pseudo: int) -> _Merged:
+        lengths, documents = np.diff(shard.offsets), np.argsort(pseudo, kind="stable")
+        ends = np.cumsum(lengths[documents])
+        starts = shard.offsets[documents] - ends + lengths[documents]
+        tokens = np.repeat(starts, lengths[documents]) + np.arange(len(shard.words))
+        sizes = np.bincount(np.repeat(pseudo, lengths), minlength=n_pseudo)
+        return cls(tokens, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+
+    def count_topics(self, topics: Topics, n_topics: int) -> NDArray[np.int32]:
+        """N[l, k] of topics in this order."""
+        n_pseudo = len(self.offsets) - 1
+        cells = np.repeat(np.arange(n_pseudo), np.diff(self.offsets)) * n_topics + topics
+        return np.bincount(cells, minlength=n_pseudo * n_topics).reshape(n_pseudo, n_topics).astype(np.int32)
+
+
+class PseudoAssignment(Assignment):
+    """Topics of tokens, and pseudo-documents of documents.
+
+    A sweep first moves all documents, then all tokens: with the documents of a pseudo-document put together, this is
+    the very sweep of LDA, where what other shards have in the pseudo-document counts as prior.
+    """
+
+    def __init__(
+        self, problem: Problem, sampler: PseudoDocuments, topics: Topics, pseudo: Pseudo, n_threads: int
+    ) -> None:
+        self.problem = problem
+        self.sampler = sampler
+        self.topics = topics
+        self.pseudo = pseudo  # l, of every document
+        self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
+        self._scratch = make_scratch(self.counts, len(problem.shards), n_threads)
+        self._shares = [self._share(s) for s in range(len(problem.shards))]
+
+    @property
+    def arrays(self) -> Arrays:
+        return {"topics": self.topics, "pseudo_documents": self.pseudo}
+
+    @property
+    def pseudo_counts(self) -> NDArray[np.int32]:
+        """N[l, k]"""
+        return np.sum(self._shares, axis=0, dtype=np.int32)
+
+    @property
+    def pseudo_sizes(self) -> NDArray[np.int32]:
+        """M[l]"""
+        return np.bincount(self.pseudo, minlength=self.sampler.n_pseudo)[: self.sampler.n_pseudo].astype(np.int32)
+
+    def sweep(
+        self,
+        alpha: Concentration,
+        beta: Concentration,
+        rngs: Sequence[np.random.Generator],
+        run: Run,
+        n_sweeps: int,
+    ) -> tuple[int, float]:
+        seeds = [rng.integers(2**64, size=2, dtype=np.uint64) for rng in rngs]
+        counts, sizes = self.pseudo_counts, self.pseudo_sizes
+
+        def sweep_shard(s: int, words: TopicCounts) -> tuple[int, NDArray[np.int32]]:
+            self._move_documents(s, alpha, counts, sizes, seeds[s][0])
+            return self._sweep_tokens(s, words, alpha, beta, counts - self._shares[s], seeds[s][1])
+
+        results = sweep_shards(self.counts, self._scratch, len(self.problem.shards), sweep_shard, run)
+        self._shares = [share for _, share in results]
+        by_words = self.counts.log_likelihood(beta)
+        return sum(moved for moved, _ in results), by_words + self._log_likelihood(alpha)
+
+    def _move_documents(
+        self, s: int, alpha: Concentration, counts: NDArray[np.int32], sizes: NDArray[np.int32], seed: np.uint64
+    ) -> None:
+        """Draw the pseudo-documents of a shard's documents, shortest first, from these counts on."""
+        shard = self.problem.shards[s]
+        lengths = np.diff(shard.offsets)
+        order = np.argsort(lengths, kind="stable")
+        by_topic = np.zeros((counts.shape[1] + 1, counts.shape[0]), np.int32)
+        by_topic[:-1] = counts.T
+        move_documents(
+            frozen(self.topics[shard.tokens], np.uint16),
+            shard.offsets,
+            frozen(order[lengths[order] > 0], np.int64),
+            frozen(alpha.values[0], np.float64),
+            float(self.sampler.concentration),
+            self._pseudo_of(s),
+            by_topic,
+            counts.sum(axis=1, dtype=np.int64),
+            sizes.copy(),
+            seed,
+        )
+
+    def _sweep_tokens(
+        self,
+        s: int,
+        words: TopicCounts,
+        alpha: Concentration,
+        beta: Concentration,
+        others: NDArray[np.int32],
+        seed: np.uint64,
+    ) -> tuple[int, NDArray[np.int32]]:
+        """Draw the topics of a shard's tokens, beside those that other shards have; how many moved, and N[l, k]."""
+        shard, n_pseudo = self.problem.shards[s], self.sampler.n_pseudo
+        merged = _Merged.merge(shard, self._pseudo_of(s), n_pseudo)
+        numbers = np.arange(n_pseudo)
+        if others.any():
+            rows = numbers
+            values = alpha.values[0] + others.astype(np.float32)
+            alpha = alpha._replace(values=values, row_sums=values.sum(axis=1, dtype=np.float64))
+        else:
+            rows = np.zeros_like(numbers)
+        pseudo_documents = Shard(
+            frozen(shard.words[merged.tokens], np.int32),
+            frozen(merged.offsets, np.int64),
+            frozen(rows, np.int32),
+            frozen(numbers, np.int64),
+            slice(0, len(shard.words)),
+        )
+        own = self.topics[shard.tokens]
+        topics = own[merged.tokens]
+        moved, _ = words.sweep(pseudo_documents, topics, alpha, beta, seed)
+        own[merged.tokens] = topics
+        return moved, merged.count_topics(topics, self.problem.n_topics)
+
+    def _log_likelihood(self, alpha: Concentration) -> float:
+        """log p(z, l | alpha, lambda)"""
+        by_pseudo = frozen(self.pseudo_counts, np.int32), frozen(alpha.values[0], np.float64)
+        spread = np.full(self.sampler.n_pseudo, self.sampler.concentration)
+        sizes = frozen(self.pseudo_sizes[None], np.int32), frozen(spread, np.float64)
+        return log_multinomials(*by_pseudo) + log_multinomials(*sizes)
+
+    def _pseudo_of(self, s: int) -> Pseudo:
+        return self.pseudo[self.problem.shard_bounds[s] : self.problem.shard_bounds[s + 1]]
+
+    def _share(self, s: int) -> NDArray[np.int32]:
+        """N[l, k] of a shard, counted from scratch."""
+        shard = self.problem.shards[s]
+        merged = _Merged.merge(shard, self._pseudo_of(s), self.sampler.n_pseudo)
+        return merged.count_topics(self.topics[shard.tokens][merged.tokens], self.problem.n_topics)
+
+    def keep(
+        self,
+        log_doc_weights: NDArray[np.float64],
+        log_word_weights: NDArray[np.float64],
+        alpha: Concentration,
+        beta: Concentration,
+    ) -> Draw:
+        """Besides topics, what is in the pseudo-documents; the mean alpha is in proportion to their mean theta."""
+        draw = super().keep(log_doc_weights, log_word_weights, alpha, beta)
+        counts, sizes = self.pseudo_counts, self.pseudo_sizes
+        mean = Mixture.of(counts, sizes, alpha.values[0], self.sampler.concentration).mean
+        extra = {"pseudo_counts": counts, "pseudo_sizes": sizes}
+        return replace(draw, mean_alpha=mean * draw.mean_alpha.sum(), extra=extra)
+
+    def add_theta(self, alpha: Concentration, total: NDArray[np.float32]) -> None:
+        """Add theta of every document's pseudo-document; of a document without words, what is expected of any."""
+        counts, prior = self.pseudo_counts, alpha.values[0]
+        mean = Mixture.of(counts, self.pseudo_sizes, prior, self.sampler.concentration).mean
+        total += np.vstack([_proportions(counts, prior), mean]).astype(np.float32)[self.pseudo]
+
+
+def _proportions(counts: NDArray[np.int32], alpha: NDArray[np.floating]) -> NDArray[np.float64]:
+    """theta[l, k] = (N[l, k] + alpha[k]) / (N[l] + alpha.)"""
+    weights = counts + alpha.astype(np.float64)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+class Mixture(NamedTuple):
+    """Topic proportions that a new document may have: those of one pseudo-document or another."""
+
+    prior: NDArray[np.float64]  # p(l), in proportion to M[l] + lambda
+    theta: NDArray[np.float64]  # theta[l, k]
+
+    @classmethod
+    def of(
+        cls, counts: NDArray[np.int32], sizes: NDArray[np.int32], alpha: NDArray[np.floating], concentration: float
+    ) -> Mixture:
+        """Pseudo-documents with these N and M; those that nothing is in are alike, and make one together."""
+        used = sizes > 0
+        n_empty = len(sizes) - int(used.sum())
+        nothing = np.zeros((min(n_empty, 1), counts.shape[1]), np.int32)
+        prior = np.append(sizes[used] + concentration, [n_empty * concentration] * len(nothing))
+        return cls(prior / prior.sum(), _proportions(np.vstack([counts[used], nothing]), alpha))
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Expected proportions of a document of which nothing is known."""
+        return self.prior @ self.theta
