@@ -15,12 +15,14 @@ _HOME = {
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
     "load": "metalda.models",
+    "compare": "metalda.evaluation",
 }
 
-__all__ = ["LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "load"]
+__all__ = ["LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "compare", "load"]
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
+    from metalda.evaluation import compare
     from metalda.meta import Embeddings, WordFeatures
     from metalda.models import LDA, MetaLDA, load
 

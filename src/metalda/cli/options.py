@@ -38,6 +38,21 @@ class InputFormat(str, Enum):
     java = "java"
 
 
+class Unseen(str, Enum):
+    """What to do with words that training never saw."""
+
+    ignore = "ignore"
+    features = "features"
+
+
+class Draws(str, Enum):
+    """Which of the kept states predict."""
+
+    mean = "mean"
+    last = "last"
+    each = "each"
+
+
 DATA_HELP = (
     "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
     "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz."
@@ -70,6 +85,59 @@ Input = Annotated[
 ]
 Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files, e.g. latin-1.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is all cores. Results do not depend on it.")]
+
+UnseenWords = Annotated[
+    Unseen, typer.Option("--unseen", help="Words that training never saw: leave out, or predict by features.")
+]
+Predicting = Annotated[
+    Draws, typer.Option("--draws", help="Average the topics, use the last state, or average predictions of each.")
+]
+
+# How training data are read.
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bins",
+        metavar="COLUMN=BINS",
+        help="Column of numbers as labels: year=5 for five bins of equal size, year=1990,2000 for inner edges.",
+        show_default=False,
+    ),
+]
+StopWords = Annotated[
+    str | None,
+    typer.Option(
+        "--stop-words",
+        metavar="english|none|FILE",
+        help="Words to leave out; a FILE has one per line. By default English ones, but none of ID<TAB>labels"
+        "<TAB>words, which is tokenised already.",
+        show_default=False,
+    ),
+]
+MinDf = Annotated[str, typer.Option("--min-df", help="Drop words in fewer documents: 5, or a share 0.01.")]
+MaxDf = Annotated[str, typer.Option("--max-df", help="Drop words in more documents: 900, or a share 0.5.")]
+Ngrams = Annotated[int, typer.Option("--ngrams", min=1, help="Also use phrases of up to so many words.")]
+Lowercase = Annotated[bool, typer.Option("--lowercase/--no-lowercase", help="Lower-case the text.")]
+TokenPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--token-pattern",
+        metavar="REGEX",
+        help="What a word is; by default two or more letters or digits.",
+        show_default=False,
+    ),
+]
+
+# What all models have in common.
+WordFeaturesFile = Annotated[
+    Path | None,
+    typer.Option("--word-features", metavar="FILE", help="Features of words: word<TAB>indices, or a 0/1 CSV."),
+]
+Topics = Annotated[int | None, typer.Option("--topics", "-k", min=1, help="Number of topics.", show_default="50")]
+Iterations = Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")]
+BurnIn = Annotated[
+    int | None,
+    typer.Option("--burn-in", min=0, help="Sweeps of which nothing is kept.", show_default="half of them"),
+]
 
 
 def columns(values: list[str] | None) -> list[str] | None:
@@ -104,6 +172,11 @@ def count_or_share(value: str, option: str) -> int | float:
         return float(value)
     except ValueError:
         raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
+
+
+def filters(min_df: str, max_df: str) -> dict[str, int | float]:
+    """By how many documents have a word."""
+    return {"min_df": count_or_share(min_df, "--min-df"), "max_df": count_or_share(max_df, "--max-df")}
 
 
 def prior(value: str | None, name: str, option: str) -> str | float | None:
