@@ -20,6 +20,7 @@ _HOME = {
     "WFLDA": "metalda.models",
     "PTM": "metalda.models",
     "load": "metalda.models",
+    "compare": "metalda.evaluation",
 }
 
 __all__ = [
@@ -34,11 +35,13 @@ __all__ = [
     "PartiallyLabeledLDA",
     "WordFeatures",
     "__version__",
+    "compare",
     "load",
 ]
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
+    from metalda.evaluation import compare
     from metalda.meta import Embeddings, WordFeatures
     from metalda.models import DMR, LDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 

@@ -125,7 +125,7 @@ def test_a_failed_transform_leaves_the_old_output(
 
     output = tmp_path / "out.csv"
     output.write_text("old")
-    monkeypatch.setattr("metalda.cli.writing.os.fsync", no_space)
+    monkeypatch.setattr("os.fsync", no_space)
     line = error_line(run("transform", model, new, "-o", output))
     assert line == f"metalda: {output}: cannot be written: No space left on device"
     assert output.read_text() == "old"

@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 import metalda
 from cli.helpers import Run, Write, error_line, news
+from metalda.models.registry import MODELS, ModelEntry
 
 FAST = ("-k", 2, "--iterations", 6)
 
@@ -78,6 +80,32 @@ def test_model_lda_is_lda_with_the_priors_given(run: Run, data: Path, tmp_path: 
 def test_options_that_lda_lacks_are_refused(run: Run, data: Path, tmp_path: Path, options: tuple, message: str) -> None:
     result = run("fit", data, "-o", tmp_path / "m", "--text", "body", "--model", "lda", *options)
     assert message in error_line(result)
+
+
+def test_an_unknown_model_is_refused_and_the_known_ones_are_in_the_help(run: Run, data: Path, tmp_path: Path) -> None:
+    line = error_line(run("fit", data, "-o", tmp_path / "m", "--model", "bert"))
+    assert "no model 'bert'; models are metalda, lda" in line
+    shown = " ".join(run("fit", "--help").stdout.split())
+    for entry in MODELS:
+        assert f"{entry.name} {entry.description}" in shown
+
+
+def test_an_option_without_a_parameter_is_refused_for_whatever_model(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metalda.models.registry.MODELS", (ModelEntry("few", "Few", __name__, "has little"),))
+    options = ("--model", "few", "--text", "body", "--iterations", 6)
+    assert run("fit", data, "-o", tmp_path / "m", *options, "--quiet").exit_code == 0  # --topics is not needed
+    assert "--topics has no meaning for --model few" in error_line(
+        run("fit", data, "-o", tmp_path / "n", *options, "-k", 2)
+    )
+
+
+@dataclass(eq=False, repr=False)
+class Few(metalda.LDA):
+    """A model whose number of topics follows from something else."""
+
+    n_components: int = field(default=2, init=False)
 
 
 def test_labels_may_be_repeated_or_separated_by_commas(run: Run, write: Write, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, demo, fitting, inspecting
+from metalda.cli import applying, comparing, demo, fitting, inspecting
 from metalda.cli.errors import error_border
 
 
@@ -61,4 +61,9 @@ _add(inspecting.topics, name="topics", example="metalda topics model --top-n 15"
 _add(inspecting.effects, name="effects", example="metalda effects model --label sport")
 _add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
 _add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")
+_add(
+    comparing.compare,
+    name="compare",
+    example="metalda compare news.jsonl --text body --labels section --models metalda,lda -k 50 --seeds 3",
+)
 _add(inspecting.datasets, name="datasets", example="metalda datasets --format json")

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import math
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.options import PlainFormat
+from metalda.cli.options import Draws, PlainFormat, Unseen
 from metalda.cli.reading import Reading, read_stop_words
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
-
-
-class Unseen(str, Enum):
-    """What to do with words that training never saw."""
-
-    ignore = "ignore"
-    features = "features"
-
-
-class Draws(str, Enum):
-    """Which of the kept states predict."""
-
-    mean = "mean"
-    last = "last"
-    each = "each"
 
 
 NoLabels = Annotated[
@@ -96,12 +80,8 @@ def transform(
 def evaluate(
     model: options.Model,
     data: options.Data,
-    unseen: Annotated[
-        Unseen, typer.Option("--unseen", help="Words that training never saw: leave out, or predict by features.")
-    ] = Unseen.ignore,
-    draws: Annotated[
-        Draws, typer.Option("--draws", help="Average the topics, use the last state, or average predictions of each.")
-    ] = Draws.mean,
+    unseen: options.UnseenWords = Unseen.ignore,
+    draws: options.Predicting = Draws.mean,
     text: options.Text = None,
     labels: options.Labels = None,
     no_labels: NoLabels = False,

@@ -31,8 +31,8 @@ def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[N
         except BrokenPipeError:  # the reader, such as head, has seen enough
             _drop_output()
             raise typer.Exit(BROKEN_PIPE) from None
-        except KeyboardInterrupt:
-            _say("interrupted")
+        except KeyboardInterrupt as stop:
+            _say(": ".join(["interrupted", *map(str, stop.args)]))
             raise typer.Exit(INTERRUPTED) from None
         except _UsageError as error:
             where = error.ctx.command_path if error.ctx is not None else command

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metalda.cli import options
-from metalda.cli.reading import Reading, read_stop_words
+from metalda.cli.reading import training_reading
+from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
+from metalda.models.registry import MODELS, NAMES, find_model, parameters_of
 
 if TYPE_CHECKING:
-    from metalda.corpus import Corpus
-    from metalda.meta import WordFeatures
     from metalda.models.base import TopicModel
 
 
-class ModelName(str, Enum):
-    """The models there are."""
-
-    metalda = "metalda"
-    lda = "lda"
+_MODELS_HELP = "Which model: " + "; ".join(f"{entry.name} {entry.description}" for entry in MODELS) + "."
 
 
 def fit(
@@ -34,58 +28,22 @@ def fit(
     text: options.Text = None,
     labels: options.Labels = None,
     label_delimiter: options.Delimiter = None,
-    bins: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bins",
-            metavar="COLUMN=BINS",
-            help="Column of numbers as labels: year=5 for five bins of equal size, year=1990,2000 for inner edges.",
-            show_default=False,
-        ),
-    ] = None,
-    numbers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--numbers",
-            metavar="COLUMN",
-            help="Column of numbers that are labels as they are, to scale, for --model dmr; repeat it, or use commas.",
-            show_default=False,
-        ),
-    ] = None,
+    bins: options.Bins = None,
+    numbers: options.Numbers = None,
     id: options.Id = None,
     input_format: options.Input = None,
     encoding: options.Encoding = None,
-    stop_words: Annotated[
-        str | None,
-        typer.Option(
-            "--stop-words",
-            metavar="english|none|FILE",
-            help="Words to leave out; a FILE has one per line. By default English ones, but none of ID<TAB>labels"
-            "<TAB>words, which is tokenised already.",
-            show_default=False,
-        ),
-    ] = None,
-    min_df: Annotated[str, typer.Option("--min-df", help="Drop words in fewer documents: 5, or a share 0.01.")] = "1",
-    max_df: Annotated[str, typer.Option("--max-df", help="Drop words in more documents: 900, or a share 0.5.")] = "1.0",
-    ngrams: Annotated[int, typer.Option("--ngrams", min=1, help="Also use phrases of up to so many words.")] = 1,
-    lowercase: Annotated[bool, typer.Option("--lowercase/--no-lowercase", help="Lower-case the text.")] = True,
-    token_pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--token-pattern",
-            metavar="REGEX",
-            help="What a word is; by default two or more letters or digits.",
-            show_default=False,
-        ),
-    ] = None,
+    stop_words: options.StopWords = None,
+    min_df: options.MinDf = "1",
+    max_df: options.MaxDf = "1.0",
+    ngrams: options.Ngrams = 1,
+    lowercase: options.Lowercase = True,
+    token_pattern: options.TokenPattern = None,
     embeddings: Annotated[
         Path | None,
         typer.Option("--embeddings", metavar="FILE", help="Word vectors (GloVe, word2vec), made binary features."),
     ] = None,
-    word_features: Annotated[
-        Path | None,
-        typer.Option("--word-features", metavar="FILE", help="Features of words: word<TAB>indices, or a 0/1 CSV."),
-    ] = None,
+    word_features: options.WordFeaturesFile = None,
     vocabulary_only: Annotated[
         bool,
         typer.Option(
@@ -94,16 +52,19 @@ def fit(
             "come later will be ignored.",
         ),
     ] = False,
-    model: Annotated[ModelName, typer.Option("--model", help="Which model.")] = ModelName.metalda,
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 50,
-    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")] = 1000,
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="|".join(NAMES), help=_MODELS_HELP, autocompletion=lambda: list(NAMES)),
+    ] = "metalda",
+    topics: options.Topics = None,
+    iterations: options.Iterations = 1000,
     doc_prior: Annotated[
         str | None,
         typer.Option(
             "--doc-prior",
             metavar="labels|default|NUMBER",
             help="What topics of a document depend on: its labels, nothing, or a fixed prior such as 0.1.",
-            show_default="labels; 0.1 for lda",
+            show_default="labels; a number for models but metalda",
         ),
     ] = None,
     word_prior: Annotated[
@@ -112,7 +73,7 @@ def fit(
             "--word-prior",
             metavar="features|default|NUMBER",
             help="What words of a topic depend on: their features, nothing, or a fixed prior such as 0.01.",
-            show_default="features; 0.01 for lda",
+            show_default="features; a number for models but metalda",
         ),
     ] = None,
     mu: Annotated[
@@ -121,10 +82,19 @@ def fit(
     nu: Annotated[
         float | None, typer.Option("--nu", help="Prior shape of feature weights.", show_default="1 for metalda")
     ] = None,
-    burn_in: Annotated[
-        int | None,
-        typer.Option("--burn-in", min=0, help="Sweeps of which nothing is kept.", show_default="half of them"),
-    ] = None,
+    topics_per_label: options.TopicsPerLabel = None,
+    n_shared: options.NShared = None,
+    variance: options.Variance = None,
+    default_variance: options.DefaultVariance = None,
+    optimize_interval: options.OptimizeInterval = None,
+    optimize_burn_in: options.OptimizeBurnIn = None,
+    weight: options.Weight = None,
+    initial_sweeps: options.InitialSweeps = None,
+    similarity: options.Similarity = None,
+    promotion: options.Promotion = None,
+    n_pseudo_documents: options.NPseudoDocuments = None,
+    concentration: options.Concentration = None,
+    burn_in: options.BurnIn = None,
     thin: Annotated[int, typer.Option("--thin", min=1, help="Keep a state every so many sweeps.")] = 10,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Keep so many states at most.")] = 15,
     seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
@@ -145,6 +115,7 @@ def fit(
 
     Ctrl-C ends training early; what was learnt by then is saved.
     """
+    from metalda.cli.summary import print_input
     from metalda.storage import check_writable
 
     if resume and checkpoint is None:
@@ -159,6 +130,18 @@ def fit(
         word_prior=options.prior(word_prior, "features", "--word-prior"),
         mu=mu,
         nu=nu,
+        topics_per_label=topics_per_label,
+        n_shared=n_shared,
+        variance=variance,
+        default_variance=default_variance,
+        optimize_interval=optimize_interval,
+        optimize_burn_in=optimize_burn_in,
+        weight=weight,
+        initial_sweeps=initial_sweeps,
+        similarity=similarity,
+        promotion=promotion,
+        n_pseudo_documents=n_pseudo_documents,
+        concentration=concentration,
         n_iter=iterations,
         burn_in=burn_in,
         thin=thin,
@@ -167,32 +150,28 @@ def fit(
         random_state=seed,
         verbose=not quiet,
     )
-    filters = {
-        "min_df": options.count_or_share(min_df, "--min-df"),
-        "max_df": options.count_or_share(max_df, "--max-df"),
-    }
-    reading = Reading(
-        text=options.columns(text),
-        labels=options.columns(labels) or [],
+    word_files, known = WordFiles(embeddings, word_features), parameters_of(type(estimator))
+    word_files.require_use(known, f"--model {model}")
+    reading = training_reading(
+        data,
+        text=text,
+        labels=labels,
         label_delimiter=label_delimiter,
-        bins=options.bins(bins),
-        numbers=dict.fromkeys(options.columns(numbers) or []),
+        bins=bins,
+        numbers=numbers,
         id=id,
-        format=input_format and input_format.value,
-        encoding=encoding or "utf-8",
+        format=input_format,
+        encoding=encoding,
+        stop_words=stop_words,
         lowercase=lowercase,
         token_pattern=token_pattern,
         ngrams=ngrams,
-    ).located(data)
-    default = None if reading.format == "java" else "english"
-    reading = reading.with_stop_words(read_stop_words(stop_words, lowercase=lowercase, default=default))
-    corpus = reading.read(data, progress=not quiet, **filters)
-    features = _read_features(model, embeddings, word_features, corpus if vocabulary_only else None)
+    )
+    corpus = reading.read(data, progress=not quiet, **options.filters(min_df, max_df))
+    found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
-        _print_input(data, corpus, features)
-    if features is not None:
-        features.require_overlap(corpus.vocabulary)
-        estimator.set_params(word_features=features)
+        print_input(data, corpus, found)
+    estimator.set_params(**found)
     start = time.perf_counter()
     estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)
     seconds = time.perf_counter() - start
@@ -211,54 +190,26 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
     Checkpoint(folder, every, {}).prepare(resume)
 
 
-def _make_model(name: ModelName, **parameters: Any) -> TopicModel:
+def _make_model(name: str, **parameters: Any) -> TopicModel:
     """The model; what was not asked for keeps the model's own default."""
-    from metalda import LDA, MetaLDA
-
-    given = {option: value for option, value in parameters.items() if value is not None}
-    if name is ModelName.metalda:
-        return _checked(MetaLDA(**given))
-    for option in ("mu", "nu"):
-        if option in given:
-            raise InputError(f"--{option} has no meaning for --model lda, whose priors are fixed")
-    for option in ("doc_prior", "word_prior"):
-        if isinstance(given.get(option), str):
-            raise InputError(f"--{option.replace('_', '-')} {given[option]}: --model lda needs a number")
-    return _checked(LDA(**given))
-
-
-def _checked(model: TopicModel) -> TopicModel:
-    """`fit` would check the parameters too, but only after everything has been read."""
-    model._validate_params()
-    return model
+    model = find_model(name)
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    for parameter, value in given.items():
+        option = "--topics" if parameter == "n_components" else f"--{parameter.replace('_', '-')}"
+        if parameter not in parameters_of(model):
+            raise InputError(f"{option} has no meaning for --model {name}")
+        if isinstance(value, str) and not _takes_text(model, parameter, value):
+            raise InputError(f"{option} {value}: --model {name} needs a number")
+    estimator = model(**given)
+    estimator._validate_params()  # `fit` would do that too, but only after everything has been read
+    return estimator
 
 
-def _read_features(
-    model: ModelName, embeddings: Path | None, word_features: Path | None, only: Corpus | None
-) -> WordFeatures | None:
-    """Word features, for all words of the file: a model then understands words that training never saw."""
-    if embeddings is None and word_features is None:
-        return None
-    if model is ModelName.lda:
-        raise InputError("--model lda uses no word features: leave out --embeddings and --word-features")
-    if embeddings is not None and word_features is not None:
-        raise InputError("give --embeddings or --word-features, not both")
-    from metalda import Embeddings, WordFeatures
+def _takes_text(model: type[TopicModel], parameter: str, value: str) -> bool:
+    from sklearn.utils._param_validation import make_constraint
 
-    if embeddings is not None:
-        return Embeddings.read(embeddings, vocabulary=None if only is None else only.vocabulary).binarize()
-    assert word_features is not None
-    return WordFeatures.read(word_features)
-
-
-def _print_input(data: Path, corpus: Corpus, features: WordFeatures | None) -> None:
-    from metalda.cli.summary import corpus_line, coverage_line
-    from metalda.cli.text import clean
-
-    print(clean(corpus_line(data.name, corpus)))
-    if features is not None:
-        print(coverage_line(features, corpus.vocabulary))
-    sys.stdout.flush()  # training may take a while
+    constraints = model._parameter_constraints[parameter]
+    return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
 
 
 def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -> None:
@@ -268,12 +219,12 @@ def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -
     sweeps = count(model.n_iter_, "sweep")
     if model.n_iter_ < model.n_iter:
         sweeps = f"stopped after {model.n_iter_:,} of {model.n_iter:,} sweeps"
-    print(f"{type(model).__name__}: {count(model.n_components, 'topic')}, {sweeps}, {seconds:.1f} s\n")
+    print(f"{type(model).__name__}: {count(len(model.components_), 'topic')}, {sweeps}, {seconds:.1f} s\n")
     print_topics(model, top_n=10)
     suffixes = data.suffixes[-2:] if data.suffix in (".gz", ".bz2", ".xz") else data.suffixes[-1:]
     folder, example = clean(shlex.quote(str(output))), clean(shlex.quote("new" + "".join(suffixes)))
     print(f"\nSaved to {clean(str(output))}. Next:")
     print(f"  metalda topics {folder} --top-n 20")
-    if model.label_names_:
+    if model.label_names_ and model._has_label_effects:
         print(f"  metalda effects {folder}")
     print(f"  metalda transform {folder} {example} -o proportions.csv")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -80,7 +80,7 @@ def effects(
     if format is Format.json:
         tables.print_json(table.to_dict("records"))
     elif format is Format.csv:
-        tables.print_csv(list(table.columns), ([_cell(value) for value in row] for row in table.to_numpy(object)))
+        tables.print_csv(list(table.columns), ([tables.cell(value) for value in row] for row in table.to_numpy(object)))
     else:
         print_effects(fitted, table, interval)
 
@@ -142,10 +142,6 @@ def datasets(
         for entry in entries
     ]
     tables.print_table(("name", "documents", "where", "what it is"), rows, left=("name", "where"))
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def _suggestions(name: str, names: tuple[str, ...]) -> str:

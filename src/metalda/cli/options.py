@@ -38,6 +38,21 @@ class InputFormat(str, Enum):
     java = "java"
 
 
+class Unseen(str, Enum):
+    """What to do with words that training never saw."""
+
+    ignore = "ignore"
+    features = "features"
+
+
+class Draws(str, Enum):
+    """Which of the kept states predict."""
+
+    mean = "mean"
+    last = "last"
+    each = "each"
+
+
 DATA_HELP = (
     "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
     "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz."
@@ -70,6 +85,122 @@ Input = Annotated[
 ]
 Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files, e.g. latin-1.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is all cores. Results do not depend on it.")]
+
+UnseenWords = Annotated[
+    Unseen, typer.Option("--unseen", help="Words that training never saw: leave out, or predict by features.")
+]
+Predicting = Annotated[
+    Draws, typer.Option("--draws", help="Average the topics, use the last state, or average predictions of each.")
+]
+
+# How training data are read.
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bins",
+        metavar="COLUMN=BINS",
+        help="Column of numbers as labels: year=5 for five bins of equal size, year=1990,2000 for inner edges.",
+        show_default=False,
+    ),
+]
+Numbers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--numbers",
+        metavar="COLUMN",
+        help="Column of numbers that are labels as they are, to scale, for --model dmr; repeat it, or use commas.",
+        show_default=False,
+    ),
+]
+StopWords = Annotated[
+    str | None,
+    typer.Option(
+        "--stop-words",
+        metavar="english|none|FILE",
+        help="Words to leave out; a FILE has one per line. By default English ones, but none of ID<TAB>labels"
+        "<TAB>words, which is tokenised already.",
+        show_default=False,
+    ),
+]
+MinDf = Annotated[str, typer.Option("--min-df", help="Drop words in fewer documents: 5, or a share 0.01.")]
+MaxDf = Annotated[str, typer.Option("--max-df", help="Drop words in more documents: 900, or a share 0.5.")]
+Ngrams = Annotated[int, typer.Option("--ngrams", min=1, help="Also use phrases of up to so many words.")]
+Lowercase = Annotated[bool, typer.Option("--lowercase/--no-lowercase", help="Lower-case the text.")]
+TokenPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--token-pattern",
+        metavar="REGEX",
+        help="What a word is; by default two or more letters or digits.",
+        show_default=False,
+    ),
+]
+
+# What all models have in common.
+WordFeaturesFile = Annotated[
+    Path | None,
+    typer.Option("--word-features", metavar="FILE", help="Features of words: word<TAB>indices, or a 0/1 CSV."),
+]
+Topics = Annotated[int | None, typer.Option("--topics", "-k", min=1, help="Number of topics.", show_default="50")]
+Iterations = Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")]
+BurnIn = Annotated[
+    int | None,
+    typer.Option("--burn-in", min=0, help="Sweeps of which nothing is kept.", show_default="half of them"),
+]
+
+# What single models have.
+TopicsPerLabel = Annotated[
+    int | None,
+    typer.Option("--topics-per-label", min=1, help="pllda: topics that each label has for itself.", show_default="5"),
+]
+NShared = Annotated[
+    int | None, typer.Option("--n-shared", min=0, help="pllda: topics that all documents share.", show_default="0")
+]
+Variance = Annotated[
+    float | None, typer.Option("--variance", help="dmr, wflda: prior variance of the weights.", show_default="1")
+]
+DefaultVariance = Annotated[
+    float | None,
+    typer.Option("--default-variance", help="dmr, wflda: prior variance of the default weight.", show_default="100"),
+]
+OptimizeInterval = Annotated[
+    int | None,
+    typer.Option(
+        "--optimize-interval", min=1, help="dmr, wflda: optimise weights every so many sweeps.", show_default="10"
+    ),
+]
+OptimizeBurnIn = Annotated[
+    int | None,
+    typer.Option(
+        "--optimize-burn-in", min=0, help="dmr, wflda: sweeps before the first optimisation.", show_default="50"
+    ),
+]
+Weight = Annotated[
+    float | None,
+    typer.Option(
+        "--weight", min=0, max=1, help="lflda: share of words that is drawn from vectors.", show_default="0.6"
+    ),
+]
+InitialSweeps = Annotated[
+    int | None,
+    typer.Option(
+        "--initial-sweeps", min=0, help="lflda: sweeps before vectors are used.", show_default="three quarters of them"
+    ),
+]
+Similarity = Annotated[
+    float | None,
+    typer.Option("--similarity", help="gpudmm: least cosine of words that promote each other.", show_default="0.7"),
+]
+Promotion = Annotated[
+    float | None, typer.Option("--promotion", help="gpudmm: what a promoted word gains.", show_default="0.1")
+]
+NPseudoDocuments = Annotated[
+    int | None, typer.Option("--n-pseudo-documents", min=1, help="ptm: pseudo-documents.", show_default="1000")
+]
+Concentration = Annotated[
+    float | None,
+    typer.Option("--concentration", help="ptm: weight of a pseudo-document without documents.", show_default="0.1"),
+]
 
 
 def columns(values: list[str] | None) -> list[str] | None:
@@ -104,6 +235,11 @@ def count_or_share(value: str, option: str) -> int | float:
         return float(value)
     except ValueError:
         raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
+
+
+def filters(min_df: str, max_df: str) -> dict[str, int | float]:
+    """By how many documents have a word."""
+    return {"min_df": count_or_share(min_df, "--min-df"), "max_df": count_or_share(max_df, "--max-df")}
 
 
 def prior(value: str | None, name: str, option: str) -> str | float | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from metalda.cli import options
 from metalda.errors import InputError, StorageError
 
 if TYPE_CHECKING:
@@ -123,6 +124,34 @@ class Reading:
             if not isinstance(value, _TYPES.get(name, ())):
                 raise StorageError(f"the model is damaged: its reading option {name!r} makes no sense; train it again")
         return cls(**saved)
+
+
+def training_reading(
+    path: Path,
+    *,
+    text: list[str] | None,
+    labels: list[str] | None,
+    bins: list[str] | None,
+    numbers: list[str] | None,
+    format: options.InputFormat | None,
+    encoding: str | None,
+    stop_words: str | None,
+    lowercase: bool,
+    **other: Any,
+) -> Reading:
+    """How data to learn from are read, from the options as they were given."""
+    reading = Reading(
+        text=options.columns(text),
+        labels=options.columns(labels) or [],
+        bins=options.bins(bins),
+        numbers=dict.fromkeys(options.columns(numbers) or []),
+        format=format and format.value,
+        encoding=encoding or "utf-8",
+        lowercase=lowercase,
+        **other,
+    ).located(path)
+    default = None if reading.format == "java" else "english"
+    return reading.with_stop_words(read_stop_words(stop_words, lowercase=lowercase, default=default))
 
 
 def read_stop_words(value: str | None, *, lowercase: bool, default: str | list[str] | None) -> str | list[str] | None:

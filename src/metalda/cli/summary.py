@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from metalda.cli.tables import print_table
-from metalda.cli.text import short
+from metalda.cli.text import clean, short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -19,6 +21,16 @@ def corpus_line(name: str, corpus: Corpus) -> str:
     line = f"{name}: {count(len(corpus), 'document')}, {count(corpus.n_tokens, 'word')}, "
     line += f"{len(corpus.vocabulary):,} of them different"
     return line + (f", {count(len(corpus.label_names), 'label')}" if corpus.labels is not None else "")
+
+
+def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:
+    """What there is to learn from: the corpus, and what was found for its words."""
+    print(clean(corpus_line(data.name, corpus)))
+    if "word_features" in found:
+        print(coverage_line(found["word_features"], corpus.vocabulary))
+    elif "embeddings" in found:
+        print(f"word vectors for {found['embeddings'].coverage(corpus.vocabulary):.1%} of the vocabulary")
+    sys.stdout.flush()  # training may take a while
 
 
 def coverage_line(features: WordFeatures, vocabulary: Sequence[str]) -> str:

@@ -98,3 +98,8 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([clean(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+
+
+def cell(value: Any) -> Any:
+    """A value for CSV; of numbers six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else value

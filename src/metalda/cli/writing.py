@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metalda.errors import InputError
+from metalda.storage import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +33,10 @@ def write_proportions(path: Path, ids: Sequence[str], proportions: np.ndarray) -
     if suffix == ".npy":
         import numpy as np
 
-        with _replacing(path, "xb") as file:
+        with replacing(path, "xb") as file:
             np.save(file, proportions, allow_pickle=False)
         return
-    with _replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+    with replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
         if suffix == ".csv":
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header(proportions))
@@ -58,22 +56,3 @@ def rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[str]]:
     """The cells of each document."""
     for name, row in zip(ids, proportions, strict=True):
         yield [name, *(f"{p:.6g}" for p in row)]
-
-
-@contextmanager
-def _replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
-    """A new file that takes the place of the old one once it is complete and on the disk."""
-    target = path.resolve()
-    staged = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
-    try:
-        with open(staged, mode, **how) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(staged, target)
-    except BaseException as error:
-        with suppress(OSError):
-            staged.unlink()
-        if isinstance(error, OSError):
-            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
-        raise

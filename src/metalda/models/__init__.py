@@ -1,11 +1,11 @@
-"""The public estimators: each names its priors and its sampler, and the base class does the rest."""
+"""The public estimators: each names its priors and its sampler, and the base class does the rest.
 
-from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
-from metalda.models.lda import LDA
-from metalda.models.loading import load
-from metalda.models.metalda import MetaLDA
-from metalda.models.ptm import PTM
-from metalda.models.regression import DMR, WFLDA
+They are imported when they are first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from metalda.models.registry import CLASSES
 
 __all__ = [
     "DMR",
@@ -17,3 +17,21 @@ __all__ = [
     "PartiallyLabeledLDA",
     "load",
 ]
+
+if TYPE_CHECKING:
+    from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
+    from metalda.models.lda import LDA
+    from metalda.models.loading import load
+    from metalda.models.metalda import MetaLDA
+    from metalda.models.ptm import PTM
+    from metalda.models.regression import DMR, WFLDA
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLASSES:
+        return CLASSES[name].load()
+    if name == "load":
+        from metalda.models.loading import load
+
+        return load
+    raise AttributeError(f"module 'metalda.models' has no attribute {name!r}")

@@ -74,6 +74,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # What a model says of itself.
 
+    _has_label_effects: ClassVar[bool] = True  # whether labels raise and lower topics
     _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
 
     @property

@@ -37,15 +37,20 @@ class Encoded:
 
         Positions are counted before words that the model ignores are dropped.
         """
-        position = np.arange(len(self.words)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        even, used = position % 2 == 0, self.words != LEFT_OUT
-        return self._select(even & used), self._select(~even & used)
+        scored, used = every_second(self.offsets), self.words != LEFT_OUT
+        return self._select(~scored & used), self._select(scored & used)
 
     def _select(self, keep: NDArray[np.bool_]) -> Documents:
         words = self.words[keep]
         offsets = np.concatenate([[0], np.cumsum(keep)])[self.offsets]
         keys = key_documents(words, offsets, self.word_keys, self.design, self.seed)
         return Documents(words, offsets, self.design.row_of, keys)
+
+
+def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which words are scored by document completion: positions 1, 3, 5 … of each document."""
+    position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    return position % 2 == 1
 
 
 def encode(

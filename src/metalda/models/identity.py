@@ -28,19 +28,29 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = "a generator"
     return {
-        "documents": _fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary)),
+        "documents": fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary)),
         "labels": _fingerprint_design(problem.doc_prior.design),
         "word features": _fingerprint_design(problem.word_prior.design),
-        "embeddings": _fingerprint(*problem.sampler.inputs),
+        "embeddings": fingerprint(*problem.sampler.inputs),
         "parameters": {"model": type(model).__name__, **parameters},
     }
 
 
 def _fingerprint_design(design: Design) -> str:
-    return _fingerprint(design.row_of, design.row_starts, design.row_labels, *pack_words(design.names))
+    return fingerprint(design.row_of, design.row_starts, design.row_labels, *pack_words(design.names))
 
 
-def _fingerprint(*arrays: np.ndarray) -> str:
+def fingerprint_corpus(corpus: Corpus) -> str:
+    """Of everything in a corpus that a result can depend on: words and their order, labels, and all names."""
+    labels: tuple[np.ndarray, ...] = ()
+    if corpus.labels is not None:
+        matrix = corpus.labels.matrix
+        labels = (matrix.data, matrix.indices, matrix.indptr, *pack_words(corpus.labels.names))
+    return fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary), *labels)
+
+
+def fingerprint(*arrays: np.ndarray) -> str:
+    """Equal for equal arrays, and in practice for no others."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
         digest.update(str((array.shape, array.dtype.str)).encode())

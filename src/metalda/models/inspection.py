@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from metalda.samplers import Draw
 
 
+def best_words(probabilities: np.ndarray, top_n: int) -> np.ndarray:
+    """The columns of the most probable words of a topic, or of each topic; of equals the first."""
+    return np.argsort(-probabilities, axis=-1, kind="stable")[..., :top_n]
+
+
 class Inspection:
     """The tables that a fitted model can be asked for."""
 
@@ -44,7 +49,7 @@ class Inspection:
 
         check_is_fitted(self)
         totals = np.mean([draw.topic_totals for draw in self.draws_], axis=0)
-        best = np.argsort(-self.components_, axis=1, kind="stable")[:, :top_n]
+        best = best_words(self.components_, top_n)
         return pd.DataFrame(
             {
                 "topic": np.arange(len(best)),
@@ -60,7 +65,7 @@ class Inspection:
         check_is_fitted(self)
         if not 0 <= topic < len(self.components_):
             raise InputError(f"no topic {topic}; topics are numbered 0 to {len(self.components_) - 1}")
-        best = np.argsort(-self.components_[topic], kind="stable")[:top_n]
+        best = best_words(self.components_[topic], top_n)
         words = [self.vocabulary_[v] for v in best]
         return pd.DataFrame({"word": words, "probability": self.components_[topic, best]})
 

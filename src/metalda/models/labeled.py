@@ -35,6 +35,8 @@ class _LabeledModel(TopicModel):
         "word_prior": [POSITIVE],
     }
 
+    _has_label_effects: ClassVar[bool] = False
+
     @property
     def _uses_labels(self) -> bool:
         return True

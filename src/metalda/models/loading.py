@@ -6,17 +6,9 @@ import os
 
 from metalda.errors import InputError, StorageError
 from metalda.models.base import TopicModel
-from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
-from metalda.models.lda import LDA
-from metalda.models.metalda import MetaLDA
-from metalda.models.ptm import PTM
-from metalda.models.regression import DMR, WFLDA
+from metalda.models.registry import CLASSES
 from metalda.models.saving import unpack_model
 from metalda.storage import read_folder
-
-_MODELS: dict[str, type[TopicModel]] = {
-    each.__name__: each for each in (MetaLDA, LDA, LabeledLDA, PartiallyLabeledLDA, DMR, WFLDA, PTM)
-}
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:
@@ -29,10 +21,10 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
     """
     document, arrays = read_folder(path, "model")
     name = document.get("model")
-    if name not in _MODELS:
+    if name not in CLASSES:
         raise StorageError(f"{path}: holds a model {name!r}, which this version of metalda does not know")
     try:
-        return unpack_model(_MODELS[name], document, arrays)
+        return unpack_model(CLASSES[name].load(), document, arrays)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise

@@ -1,0 +1,51 @@
+"""The models there are, by the names that the command line gives them. Nothing heavy is imported before it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from metalda.errors import InputError
+
+if TYPE_CHECKING:
+    from metalda.models.base import TopicModel
+
+
+class ModelEntry(NamedTuple):
+    """What there is to know before a model is imported."""
+
+    name: str  # on the command line
+    class_name: str
+    module: str
+    description: str
+
+    def load(self) -> type[TopicModel]:
+        """The class."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+MODELS = (  # in the order in which they are listed
+    ModelEntry("metalda", "MetaLDA", "metalda.models.metalda", "learns from document labels and word features"),
+    ModelEntry("lda", "LDA", "metalda.models.lda", "latent Dirichlet allocation, with fixed priors"),
+    ModelEntry("llda", "LabeledLDA", "metalda.models.labeled", "one topic for every label"),
+    ModelEntry("pllda", "PartiallyLabeledLDA", "metalda.models.labeled", "several topics for every label"),
+    ModelEntry("dmr", "DMR", "metalda.models.regression", "topics depend on labels or numbers, by regression"),
+    ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
+    ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents share pseudo-documents"),
+)
+
+NAMES = tuple(entry.name for entry in MODELS)
+CLASSES = {entry.class_name: entry for entry in MODELS}
+
+
+def find_model(name: str) -> type[TopicModel]:
+    """The class of a model by its short name; an InputError that lists the names there are."""
+    for entry in MODELS:
+        if entry.name == name:
+            return entry.load()
+    raise InputError(f"there is no model {name!r}; models are {', '.join(NAMES)}")
+
+
+def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
+    """The names of a model's parameters: what it can be given, and what has no meaning for it."""
+    return tuple(model._get_param_names())
