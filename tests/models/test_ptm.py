@@ -149,14 +149,15 @@ def test_kept_counts_and_likelihood_follow_from_the_assignments(n_shards):
 def test_a_token_sees_what_other_shards_have_in_its_pseudo_document():
     """One pseudo-document: 50 tokens of topic 0 in the other shard say where a word that is nowhere else belongs."""
     model = PTM(2, n_pseudo_documents=1, doc_prior=0.01, word_prior=5.0, n_shards=2)
-    problem, state, rngs = _chain(model, _tokens([[0], [1] * 50]))
+    problem, state, rngs = _chain(model, _tokens([[1] * 50, [0]]))
+    assert problem.shard_bounds.tolist() == [0, 1, 2]
     with_others, alone = 50.01 * 5 / (50 + 10), 0.01 * 5 / 10  # weights of topics 0 and 1
     n, at_zero = 2000, 0
     for _ in range(n):
-        topics = np.array([1] + [0] * 50, np.uint16)
+        topics = np.array([0] * 50 + [1], np.uint16)
         assignment = PseudoAssignment(problem, problem.sampler, topics, np.zeros(2, np.int32), 1)
         state, _ = sweep(problem, state._replace(assignment=assignment), rngs)
-        at_zero += assignment.topics[0] == 0
+        at_zero += assignment.topics[-1] == 0
     assert at_zero / n == pytest.approx(with_others / (with_others + alone), abs=0.005)
 
 
