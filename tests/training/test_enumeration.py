@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 
 import reference
+from exact import assert_visits_follow
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.meta.shards import Shard
@@ -55,8 +56,4 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
         if i % thin == 0:
             visits[place @ topics.astype(int)] += 1
 
-    order = np.argsort(expected)
-    groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, 40)[1:-1])  # about equal probability each
-    observed = np.add.reduceat(visits[order], np.unique([0, *groups]))
-    theory = n_kept * np.add.reduceat(expected[order], np.unique([0, *groups]))
-    assert stats.chisquare(observed, theory * observed.sum() / theory.sum()).pvalue > 1e-3
+    assert_visits_follow(visits, expected)

@@ -7,11 +7,12 @@ import os
 from metalda.errors import InputError, StorageError
 from metalda.models.base import TopicModel
 from metalda.models.lda import LDA
+from metalda.models.lflda import LFLDA
 from metalda.models.metalda import MetaLDA
 from metalda.models.saving import unpack_model
 from metalda.storage import read_folder
 
-_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA)}
+_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA, LFLDA)}
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:
