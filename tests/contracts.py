@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from metalda import DMR, LDA, PTM, WFLDA, Corpus, Embeddings, LabeledLDA, MetaLDA, PartiallyLabeledLDA, WordFeatures
+from metalda import (
+    DMR,
+    LDA,
+    LFLDA,
+    PTM,
+    WFLDA,
+    Corpus,
+    Embeddings,
+    LabeledLDA,
+    MetaLDA,
+    PartiallyLabeledLDA,
+    WordFeatures,
+)
 
 OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
@@ -80,6 +92,21 @@ CASES = [
     ),
     Case("DMR", lambda **other: DMR(**{"n_components": 3, **OFTEN, **QUICK, **other})),
     Case("WFLDA", lambda **other: WFLDA(**{"n_components": 3, "word_features": FEATURES, **OFTEN, **QUICK, **other})),
+    Case(
+        "LFLDA",
+        lambda **other: LFLDA(
+            **{
+                "n_components": 3,
+                "embeddings": EMBEDDINGS,
+                "initial_sweeps": 7,
+                "regularization": 0.1,
+                **QUICK,
+                **other,
+            }
+        ),
+        needs_names=True,
+        whole_counts=False,
+    ),
 ]
 
 

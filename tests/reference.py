@@ -48,6 +48,65 @@ def sweep_tokens(documents, topics, alpha, beta, uniforms):
             topics[d][i] = choose_topic(weights, next(uniforms) * weights.sum()) % n_topics
 
 
+def choose_kind(by_counts, by_vectors, uniform):
+    """0 or 1, in proportion to two weights."""
+    return choose_topic([by_counts, by_vectors], uniform * (by_counts + by_vectors))
+
+
+def sweep_latent(documents, topics, kinds, alpha, beta, weight, has_vector, softmax, uniforms):
+    """LF-LDA's two lines by the formula, counts from scratch for every token. Changes `topics` and `kinds`.
+
+    softmax[k][v]; None in the initial sweeps, where n1 stands in for it.
+    """
+    n_topics, n_words, n_vectors = len(alpha), len(has_vector), sum(has_vector)
+    for d, document in enumerate(documents):
+        for i, v in enumerate(document):
+            topics[d][i] = None
+            m = np.zeros(n_topics)
+            n = np.zeros((2, n_topics, n_words))
+            for e, other in enumerate(documents):
+                for j, u in enumerate(other):
+                    if topics[e][j] is not None:
+                        n[kinds[e][j], topics[e][j], u] += 1
+                        m[topics[e][j]] += e == d
+            by_counts = (1 - weight) * (beta + n[0, :, v]) / (n_words * beta + n[0].sum(axis=1))
+            by_vectors = np.zeros(n_topics)
+            if has_vector[v] and softmax is None:
+                by_vectors = weight * (beta + n[1, :, v]) / (n_vectors * beta + n[1].sum(axis=1))
+            elif has_vector[v]:
+                by_vectors = weight * softmax[:, v]
+            weights = (alpha + m) * (by_counts + by_vectors)
+            k = choose_topic(weights, next(uniforms) * weights.sum())
+            topics[d][i], kinds[d][i] = k, choose_kind(by_counts[k], by_vectors[k], next(uniforms))
+
+
+def latent_log_likelihood(documents, topics, kinds, alpha, beta, weight, has_vector, softmax):
+    """log p(w, z, s | alpha, beta, softmax); without softmax, words that come from vectors are a Dirichlet's too."""
+    n_topics, has_vector = len(alpha), np.array(has_vector)
+    n = np.zeros((2, n_topics, len(has_vector)))
+    total = 0.0
+    for document, z, s in zip(documents, topics, kinds, strict=True):
+        total += dirichlet_multinomial(alpha, np.bincount(np.array(z, int), minlength=n_topics))
+        for v, k, kind in zip(document, z, s, strict=True):
+            n[kind, k, v] += 1
+            if kind == 1 and not has_vector[v]:
+                return -math.inf
+            total += math.log(weight if kind else 1 - weight)
+            if kind and softmax is not None:
+                total += math.log(softmax[k, v])
+    for k in range(n_topics):
+        total += dirichlet_multinomial(np.full(len(has_vector), beta), n[0, k])
+        if softmax is None:
+            total += dirichlet_multinomial(np.full(has_vector.sum(), beta), n[1, k, has_vector])
+    return total
+
+
+def softmax(topic_vectors, vectors, has_vector):
+    """softmax[topic, word]; 0 for words without a vector."""
+    weights = np.exp(topic_vectors @ vectors.T) * has_vector
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
 def draw_log_gamma(shape, rng):
     if shape >= 1:
         return math.log(rng.standard_gamma(shape))

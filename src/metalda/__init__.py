@@ -18,6 +18,7 @@ _HOME = {
     "PartiallyLabeledLDA": "metalda.models",
     "DMR": "metalda.models",
     "WFLDA": "metalda.models",
+    "LFLDA": "metalda.models",
     "PTM": "metalda.models",
     "load": "metalda.models",
     "compare": "metalda.evaluation",
@@ -26,6 +27,7 @@ _HOME = {
 __all__ = [
     "DMR",
     "LDA",
+    "LFLDA",
     "PTM",
     "WFLDA",
     "Corpus",
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.evaluation import compare
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import DMR, LDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
+    from metalda.models import DMR, LDA, LFLDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ from metalda.kernels.lists import find_topic, move_in_list
 
 
 @helper
-def _enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, place):
+def enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, place):
     """Count the topics of a document; returns how many it has."""
     n_present = 0
     for i in range(topics.shape[0]):
@@ -51,7 +51,7 @@ def _enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, pla
 
 
 @helper
-def _leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_counts, factor, log_ratio, top, bottom):
+def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_counts, factor, log_ratio, top, bottom):
     """Forget the topics of a document, and bring log p(z | alpha) = log_ratio + log(top / bottom) up to date.
 
     Token by token this is a product of (alpha[k] + those of topic k before it) / (alpha. + those before it).
@@ -182,7 +182,7 @@ def sweep_by_word(
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
         doc_alpha = alpha[row]
-        n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        n_present = enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
         for i in range(first, last):
             old, word = uintp(topics[i]), uintp(words[i])
             beta_row = uintp(word_rows[word])
@@ -232,7 +232,7 @@ def sweep_by_word(
             move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new)
             inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
             factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
-        log_ratio, top, bottom = _leave_document(
+        log_ratio, top, bottom = leave_document(
             topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
     return moved, log_ratio + math.log(top) - math.log(bottom)
@@ -320,7 +320,7 @@ def sweep_shared(
                 blocks[k // BLOCK] += factor[k] * beta[k]
             smoothing = blocks.sum()
         doc_alpha = alpha[row]
-        n_present = _enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        n_present = enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
         document = 0.0
         for j in range(n_present):
             k = uintp(present[j])
@@ -384,7 +384,7 @@ def sweep_shared(
             smoothing += change
             blocks[new // uintp(BLOCK)] += change
             document += beta[new] * (count * inverse[new] - (count - float32(1)) * before)
-        log_ratio, top, bottom = _leave_document(
+        log_ratio, top, bottom = leave_document(
             topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
     return moved, log_ratio + math.log(top) - math.log(bottom)

@@ -10,6 +10,7 @@ from metalda.models.registry import CLASSES
 __all__ = [
     "DMR",
     "LDA",
+    "LFLDA",
     "PTM",
     "WFLDA",
     "LabeledLDA",
@@ -21,6 +22,7 @@ __all__ = [
 if TYPE_CHECKING:
     from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
     from metalda.models.lda import LDA
+    from metalda.models.lflda import LFLDA
     from metalda.models.loading import load
     from metalda.models.metalda import MetaLDA
     from metalda.models.ptm import PTM

@@ -9,6 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -103,6 +104,21 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _count_topics(self, label_names: tuple[str, ...]) -> int:
         return int(self.n_components)
+
+    def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
+        """Of which words, though training never saw them, there is something to be said: here, that have features."""
+        features = self._word_features()
+        if features is None:
+            return np.zeros(len(unseen), bool)
+        return np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
+
+    def _mean_phi(self, draws: Sequence[Draw], unseen: Sequence[str] = ()) -> NDArray[np.float32]:
+        """phi[word, topic] averaged over draws: the training vocabulary, then unseen words, as one distribution."""
+        return mean_phi(draws, self._known_words, self._describe(unseen) if unseen else None)
+
+    def _mean_phi_alone(self, draws: Sequence[Draw], unseen: Sequence[str]) -> NDArray[np.float32]:
+        """phi[word, topic] of unseen words averaged over draws, each as if it were the only one."""
+        return mean_phi_alone(draws, self._describe(unseen))
 
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
@@ -217,7 +233,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _finish(self) -> None:
         """Derive what follows from the draws; also after loading."""
         self._known_words = self._describe(self.vocabulary_)
-        self._phi = mean_phi(self.draws_, self._known_words)
+        self._phi = self._mean_phi(self.draws_)
         self.components_ = self._phi.T
         self._word_index = {word: v for v, word in enumerate(self.vocabulary_)}
 
@@ -244,21 +260,18 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X: Any, y: Any = None) -> NDArray[np.float32]:
         """Topic proportions of documents, one row each; rows sum to 1.
 
-        Words that training never saw are used where they have features, labels that it never saw are ignored with a
-        warning, and documents without labels get the prior of an average document. A row depends on its own document
-        only.
+        Words that training never saw are used where they have features (or vectors, in models that learn from these),
+        labels that it never saw are ignored with a warning, and documents without labels get the prior of an average
+        document. A row depends on its own document only.
         """
         check_is_fitted(self)
         corpus = self._read(X, y)
-        features = self._word_features()
-        unseen = self._unseen_words(corpus) if features is not None else ()
-        if features is not None and unseen:
-            has_features = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
-            unseen = tuple(word for word, kept in zip(unseen, has_features, strict=True) if kept)
+        unseen = self._unseen_words(corpus)
+        unseen = tuple(compress(unseen, self._knows_of(unseen)))
         encoded = self._encode(corpus, unseen)
         phi = self._phi
         if unseen:
-            phi = np.concatenate([phi, mean_phi_alone(self.draws_, self._describe(unseen))])
+            phi = np.concatenate([phi, self._mean_phi_alone(self.draws_, unseen)])
         documents = encoded.all()
         _warn_of_strangers(corpus.offsets, documents.offsets)
         return self._infer(self.draws_, documents, encoded.design, phi)
@@ -272,7 +285,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Documents and labels, as in `fit`.
         unseen : {"ignore", "features"}
             Words that training never saw: leave them out, or give them the probability that their features (or the
-            default feature alone) suggest.
+            default feature alone, or their vectors) suggest.
         draws : {"mean", "last", "each"}
             Use averaged topics; the last state only, as the Java original does; or average the predictions of all
             kept states, which is best and slowest.
@@ -291,7 +304,6 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
         corpus = self._read(X, y)
         new_words = self._unseen_words(corpus) if unseen == "features" else ()
-        unseen_words = self._describe(new_words) if new_words else None
         encoded = self._encode(corpus, new_words)
         observed, scored = encoded.halves()
         if not len(scored.words):
@@ -300,8 +312,8 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         groups = [(draw,) for draw in kept] if draws == "each" else [kept]
 
         def predict(group: Sequence[Draw]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            known = group is self.draws_ and unseen_words is None
-            phi = self._phi if known else mean_phi(group, self._known_words, unseen_words)
+            known = group is self.draws_ and not new_words
+            phi = self._phi if known else self._mean_phi(group, new_words)
             return self._infer(group, observed, encoded.design, phi), phi
 
         return np.log(complete(scored, map(predict, groups)))

@@ -31,6 +31,7 @@ MODELS = (  # in the order in which they are listed
     ModelEntry("pllda", "PartiallyLabeledLDA", "metalda.models.labeled", "several topics for every label"),
     ModelEntry("dmr", "DMR", "metalda.models.regression", "topics depend on labels or numbers, by regression"),
     ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
+    ModelEntry("lflda", "LFLDA", "metalda.models.lflda", "words of topics are partly drawn from word vectors"),
     ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents share pseudo-documents"),
 )
 

@@ -3,7 +3,18 @@
 from metalda.samplers.base import Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts
 from metalda.samplers.draws import Draw
+from metalda.samplers.latent import LatentFeatures
 from metalda.samplers.pseudo import PseudoDocuments
 from metalda.samplers.tokens import Tokens
 
-__all__ = ["Assignment", "Draw", "Problem", "PseudoDocuments", "Run", "Sampler", "Tokens", "TopicCounts"]
+__all__ = [
+    "Assignment",
+    "Draw",
+    "LatentFeatures",
+    "Problem",
+    "PseudoDocuments",
+    "Run",
+    "Sampler",
+    "Tokens",
+    "TopicCounts",
+]

@@ -1,0 +1,176 @@
+"""Vectors of topics, tau[k]: the softmax over words that they stand for, and the most probable ones given counts.
+
+    softmax[k, w] = exp(tau[k]·omega[w]) / sum_v exp(tau[k]·omega[v])
+    tau[k] = argmax sum_w n1[k, w] log softmax[k, w] - regularization |tau[k]|²
+
+All topics are dealt with at once, so that the work is products of matrices; but each has a step size, a history and an
+end of its own. The numbers decide draws, so that BLAS runs in one thread: then they are the same whatever runs beside.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.meta.blas import one_blas_thread
+
+Floats = NDArray[np.floating]
+
+HISTORY = 16  # steps that L-BFGS remembers
+GAIN = 0.5  # nats: a topic whose next step promises less is done; the noise of its counts is worth dim / 2 of them
+MOST_STEPS, MOST_CUTS = 30, 12
+ENOUGH, ROUNDING = 1e-4, 1e-6  # of the promised gain, that a step must bring; of the value, that rounding may take
+
+
+class Point(NamedTuple):
+    """Where the climb stands, by topic."""
+
+    at: Floats  # tau[k]
+    value: Floats
+    gradient: Floats
+
+    def take(self, topics: Any) -> Point:
+        return Point(*(array[topics] for array in self))
+
+    def put(self, topics: Any, other: Point) -> None:
+        for array, new in zip(self, other, strict=True):
+            array[topics] = new
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """The vectors of words, omega; everything is computed in their precision."""
+
+    vectors: Floats  # [word, dimension]
+
+    def softmax(self, topic_vectors: Floats) -> Floats:
+        """softmax[word, topic], lifted where its precision has no number so small: a word that occurs is possible."""
+        with one_blas_thread():
+            exponentials, _, totals = self.exponentiate(topic_vectors)
+        exponentials /= totals[:, None]
+        return np.maximum(exponentials, np.finfo(exponentials.dtype).tiny).T
+
+    def log_normaliser(self, topic_vectors: Floats) -> Floats:
+        """log sum_v exp(tau[k]·omega[v])"""
+        with one_blas_thread():
+            _, highest, totals = self.exponentiate(topic_vectors)
+        return highest + np.log(totals)
+
+    def fit(self, counts: NDArray[np.integer], start: Floats, regularization: float) -> Floats:
+        """The best vector of every topic for n1[word, topic], climbing from `start`; 0 for topics without a word."""
+        totals = counts.sum(axis=0)
+        used = np.flatnonzero(totals)
+        best = np.zeros_like(start)
+        if len(used):
+            with one_blas_thread():
+                weighted = counts.T[used].astype(self.vectors.dtype) @ self.vectors
+                likelihood = Likelihood(self, weighted, totals[used].astype(self.vectors.dtype), regularization)
+                best[used] = climb(likelihood, start[used])
+        return best
+
+    def exponentiate(self, topic_vectors: Floats) -> tuple[Floats, Floats, Floats]:
+        """exp(tau[k]·omega[w] - highest[k]) by topic, `highest`, and the sums over words."""
+        scores = topic_vectors @ self.vectors.T
+        highest = scores.max(axis=1)
+        scores -= highest[:, None]
+        np.exp(scores, out=scores)
+        return scores, highest, scores.sum(axis=1)
+
+    @cached_property
+    def axes(self) -> tuple[Floats, Floats]:
+        """Principal axes of the words, in columns, and the variance along each."""
+        with one_blas_thread():
+            centred = self.vectors.astype(np.float64) - self.vectors.mean(axis=0, dtype=np.float64)
+            variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+        dtype = self.vectors.dtype
+        return axes.astype(dtype), np.maximum(variances, 0).astype(dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """sum_w n1[k, w] log softmax[k, w] - regularization |tau[k]|², which is concave in tau[k]."""
+
+    words: WordVectors
+    weighted: Floats  # sum_w n1[k, w] omega[w]
+    totals: Floats  # n1[k, .]
+    regularization: float
+
+    def evaluate(self, topic_vectors: Floats, topics: Any = slice(None)) -> Point:
+        """Value and gradient for some topics."""
+        weighted, totals = self.weighted[topics], self.totals[topics]
+        exponentials, highest, sums = self.words.exponentiate(topic_vectors)
+        value = _dot(topic_vectors, weighted) - totals * (highest + np.log(sums))
+        value -= self.regularization * _dot(topic_vectors, topic_vectors)
+        gradient = weighted - (totals / sums)[:, None] * (exponentials @ self.words.vectors)
+        gradient -= 2 * self.regularization * topic_vectors
+        return Point(topic_vectors, value, gradient)
+
+    def flatten(self, gradient: Floats, topics: Any) -> Floats:
+        """A step of Newton's, if all words were equally probable: it sees to it that no axis is too long or short."""
+        axes, variances = self.words.axes
+        curvature = self.totals[topics, None] * variances + 2 * self.regularization
+        return ((gradient @ axes) / curvature) @ axes.T
+
+
+def climb(likelihood: Likelihood, start: Floats) -> Floats:
+    """L-BFGS for every topic by itself, until no topic has `GAIN` to expect from another step."""
+    here = likelihood.evaluate(start.copy())
+    history: deque[tuple[Floats, Floats, Floats]] = deque(maxlen=HISTORY)
+    active = np.arange(len(start))
+    for _ in range(MOST_STEPS):
+        now = here.take(active)
+        direction = _direction(likelihood, now.gradient, history, active)
+        promise = _dot(now.gradient, direction)
+        going = promise > GAIN
+        if not going.any():
+            break
+        active, now, direction, promise = active[going], now.take(going), direction[going], promise[going]
+        reached = _search(likelihood, now, direction, promise, active)
+        step, bend = np.zeros_like(start), np.zeros_like(start)
+        step[active], bend[active] = reached.at - now.at, now.gradient - reached.gradient
+        along = _dot(step, bend)
+        with np.errstate(divide="ignore"):
+            history.append((step, bend, np.where(along > 0, 1 / along, 0).astype(start.dtype)))
+        here.put(active, reached)
+        active = active[step[active].any(axis=1)]  # where no step was short enough, rounding has the last word
+    return here.at
+
+
+def _direction(likelihood: Likelihood, gradient: Floats, history: Sequence[Any], topics: NDArray[np.intp]) -> Floats:
+    """The two loops of L-BFGS (Nocedal and Wright, algorithm 7.4)."""
+    direction, shares = gradient.copy(), []
+    recent = [tuple(each[topics] for each in entry) for entry in history]
+    for step, bend, inverse in reversed(recent):
+        shares.append(inverse * _dot(step, direction))
+        direction -= shares[-1][:, None] * bend
+    direction = likelihood.flatten(direction, topics)
+    for (step, bend, inverse), share in zip(recent, reversed(shares), strict=True):
+        direction += step * (share - inverse * _dot(bend, direction))[:, None]
+    return direction
+
+
+def _search(likelihood: Likelihood, now: Point, direction: Floats, promise: Floats, topics: NDArray[np.intp]) -> Point:
+    """Of each topic the longest step, halved again and again, that brings a share of what it promised; or none."""
+    reached = Point(*(array.copy() for array in now))
+    length, left = 1.0, np.arange(len(topics))
+    for _ in range(MOST_CUTS):
+        there = likelihood.evaluate(now.at[left] + now.at.dtype.type(length) * direction[left], topics[left])
+        least = now.value[left] + ENOUGH * length * promise[left] - ROUNDING * np.abs(now.value[left])
+        good = there.value >= least
+        reached.put(left[good], there.take(good))
+        left = left[~good]
+        if not len(left):
+            break
+        length /= 2
+    return reached
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    """Products of rows."""
+    return np.einsum("kd,kd->k", a, b)
