@@ -19,8 +19,11 @@ def test_fit_says_how_much_memory_it_needs(case, caplog):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 1_500_000_000)
+    many = {} if case.topics_from_labels else {"n_components": 60_000}
+    texts = [*["word" + str(i) for i in range(9_000)], "cat", "rain"]
+    model, labels = case.make(**many, n_draws=1000), [str(i) for i in range(len(texts))]
     with pytest.raises(InputError, match=r"needs about .* GB of memory, but this machine has 1.5 GB free"):
-        case.make(n_components=60_000, n_draws=1000).fit([*["word" + str(i) for i in range(9_000)], "cat", "rain"])
+        model.fit(texts, labels)
 
 
 def test_the_memory_of_this_machine_is_known():
