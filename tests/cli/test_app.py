@@ -10,7 +10,7 @@ import pytest
 import metalda
 from cli.helpers import Run, error_line
 
-COMMANDS = ("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "datasets")
+COMMANDS = ("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "predict", "datasets")
 PROGRAM = [sys.executable, "-c", "from metalda.cli import main; main()"]
 
 

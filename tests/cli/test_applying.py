@@ -130,3 +130,29 @@ def test_a_failed_transform_leaves_the_old_output(
     assert line == f"metalda: {output}: cannot be written: No space left on device"
     assert output.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "out.csv"]
+
+
+def test_labels_are_predicted_by_models_whose_topics_belong_to_labels(
+    run: Run, data: Path, new: Path, model: Path, tmp_path: Path
+) -> None:
+    fitting = ("--text", "body", "--labels", "section", "--iterations", "50", "-q")
+    assert run("fit", data, "-o", tmp_path / "m", "--model", "llda", *fitting).exit_code == 0
+    fitted = metalda.load(tmp_path / "m")
+    found = json.loads(run("predict", tmp_path / "m", new, "--format", "json").stdout)
+    assert [set(row["probabilities"]) for row in found] == [set(fitted.label_names_)] * len(found)
+    assert all(row["label"] == max(row["probabilities"], key=row["probabilities"].get) for row in found)
+    rows = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "m", new, "--format", "csv").stdout)))
+    assert [row["label"] for row in rows] == [row["label"] for row in found]
+    assert found[0]["label"] in run("predict", tmp_path / "m", new).stdout
+    assert "fit one with --model llda" in error_line(run("predict", model, new))
+
+
+def test_topics_that_belong_to_labels_are_listed_with_them(run: Run, data: Path, tmp_path: Path) -> None:
+    fitting = ("--text", "body", "--labels", "section", "--iterations", "9", "-q", "--topics-per-label", "2")
+    assert run("fit", data, "-o", tmp_path / "m", "--model", "pllda", *fitting).exit_code == 0
+    labels = metalda.load(tmp_path / "m").topic_labels_
+    as_json = json.loads(run("topics", tmp_path / "m", "--format", "json").stdout)
+    assert tuple(row["label"] for row in as_json) == labels
+    as_csv = csv.DictReader(io.StringIO(run("topics", tmp_path / "m", "--format", "csv").stdout))
+    assert tuple(row["label"] for row in as_csv) == labels
+    assert run("topics", tmp_path / "m").stdout.splitlines()[0].split() == ["topic", "share", "label", "words"]

@@ -60,6 +60,7 @@ _add(
 _add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")
 _add(inspecting.effects, name="effects", example="metalda effects model --label sport")
 _add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
+_add(applying.predict, name="predict", example="metalda predict model new.jsonl --format csv > labels.csv")
 _add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")
 _add(
     comparing.compare,

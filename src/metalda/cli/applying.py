@@ -1,4 +1,4 @@
-"""``metalda transform`` and ``metalda evaluate``: a model on new documents."""
+"""``metalda transform``, ``predict`` and ``evaluate``: a model on new documents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from metalda.cli import options, tables
 from metalda.cli.options import Draws, PlainFormat, Unseen
 from metalda.cli.reading import Reading, read_stop_words
+from metalda.cli.text import short
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,6 +76,53 @@ def transform(
         tables.print_csv(writing.header(proportions), writing.rows(ids, proportions))
         return
     writing.write_proportions(output, ids, proportions)
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    text: options.Text = None,
+    id: options.Id = None,
+    input_format: options.Input = None,
+    encoding: options.Encoding = None,
+    stop_words: StopWords = None,
+    jobs: options.Jobs = 1,
+    format: options.Printing = options.Format.table,
+) -> None:
+    """Predict the labels of new documents, by a model whose topics belong to labels (--model llda or pllda).
+
+    Labels that DATA may have are not looked at. The table has the most probable label; json and csv have them all.
+    """
+    fitted = _load(model, jobs)
+    if not hasattr(fitted, "predict_label_probabilities"):
+        raise InputError(
+            f"{model}: a {type(fitted).__name__} does not predict labels; fit one with --model llda or --model pllda"
+        )
+    corpus = _read(
+        fitted,
+        data,
+        stop_words,
+        no_labels=True,
+        text=options.columns(text),
+        id=id,
+        format=input_format and input_format.value,
+        encoding=encoding,
+    )
+    probabilities = fitted.predict_label_probabilities(corpus)
+    names, values = list(probabilities.columns), probabilities.to_numpy()
+    ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
+    best = values.argmax(axis=1)
+    if format is options.Format.json:
+        rows = zip(ids, best, values.tolist(), strict=True)
+        tables.print_json(
+            [{"id": i, "label": names[b], "probabilities": dict(zip(names, row, strict=True))} for i, b, row in rows]
+        )
+    elif format is options.Format.csv:
+        cells = ([i, names[b], *(f"{p:.6g}" for p in row)] for i, b, row in zip(ids, best, values, strict=True))
+        tables.print_csv(("id", "label", *names), cells)
+    else:
+        lines = [(short(i), short(names[b]), f"{row[b]:.2f}") for i, b, row in zip(ids, best, values, strict=True)]
+        tables.print_table(("id", "label", "probability"), lines)
 
 
 def evaluate(

@@ -35,14 +35,14 @@ def topics(
     if format is Format.table:
         print_topics(fitted, top_n)
         return
-    shares = fitted.topics(top_n=1)["share"]
-    rows = [(k, share, top_words(fitted, k, top_n)) for k, share in enumerate(shares)]
+    rows = fitted.topics(top_n=1).drop(columns="words").to_dict("records")
+    words = [top_words(fitted, row["topic"], top_n) for row in rows]
     if format is Format.json:
-        tables.print_json([{"topic": k, "share": share, "words": words} for k, share, words in rows])
+        tables.print_json([{**row, "words": own} for row, own in zip(rows, words, strict=True)])
     else:
-        tables.print_csv(
-            ("topic", "share", "words"), ((k, f"{share:.6g}", " ".join(words)) for k, share, words in rows)
-        )
+        cells = [{**row, "share": f"{row['share']:.6g}"} for row in rows]
+        lines = ((*row.values(), " ".join(own)) for row, own in zip(cells, words, strict=True))
+        tables.print_csv((*rows[0], "words"), lines)
 
 
 def _print_words(model: TopicModel, topic: int, top_n: int, format: Format) -> None:

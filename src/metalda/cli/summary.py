@@ -45,13 +45,14 @@ def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
 
 
 def print_topics(model: TopicModel, top_n: int) -> None:
-    """All topics, the largest first."""
+    """All topics, the largest first, with the labels that they belong to, where they do."""
     table = model.topics(top_n=1).sort_values("share", ascending=False, kind="stable")
-    rows = [
-        (str(topic), f"{share:.1%}", ", ".join(short(word) for word in top_words(model, topic, top_n)))
-        for topic, share in zip(table["topic"], table["share"], strict=True)
-    ]
-    print_table(("topic", "share", "words"), rows)
+    columns = [("topic", map(str, table["topic"])), ("share", (f"{share:.1%}" for share in table["share"]))]
+    if "label" in table:
+        columns.append(("label", map(short, table["label"])))
+    words = (", ".join(short(word) for word in top_words(model, topic, top_n)) for topic in table["topic"])
+    names, cells = zip(*columns, ("words", words), strict=True)
+    print_table(names, list(zip(*cells, strict=True)))
 
 
 def count(n: int, noun: str) -> str:

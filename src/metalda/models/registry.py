@@ -32,7 +32,7 @@ MODELS = (  # in the order in which they are listed
     ModelEntry("dmr", "DMR", "metalda.models.regression", "topics depend on labels or numbers, by regression"),
     ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
     ModelEntry("lflda", "LFLDA", "metalda.models.lflda", "words of topics are partly drawn from word vectors"),
-    ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents share pseudo-documents"),
+    ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents are pooled"),
 )
 
 NAMES = tuple(entry.name for entry in MODELS)
