@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metalda import LDA, Corpus, Embeddings, MetaLDA, WordFeatures
+from metalda import DMM, GPUDMM, LDA, Corpus, Embeddings, MetaLDA, WordFeatures
 
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
 
@@ -70,6 +70,13 @@ CASES = [
         lambda **other: MetaLDA(**{"n_components": 3, "doc_prior": 0.1, "word_prior": 0.01, **QUICK, **other}),
     ),
     Case("LDA", lambda **other: LDA(**{"n_components": 3, **QUICK, **other})),
+    Case("DMM", lambda **other: DMM(**{"n_components": 3, **QUICK, **other})),
+    Case(
+        "GPUDMM",
+        lambda **other: GPUDMM(**{"n_components": 3, "embeddings": EMBEDDINGS, **QUICK, **other}),
+        needs_names=True,
+        whole_counts=False,
+    ),
 ]
 
 

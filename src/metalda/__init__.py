@@ -14,15 +14,17 @@ _HOME = {
     "WordFeatures": "metalda.meta",
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
+    "DMM": "metalda.models",
+    "GPUDMM": "metalda.models",
     "load": "metalda.models",
 }
 
-__all__ = ["LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "load"]
+__all__ = ["DMM", "GPUDMM", "LDA", "Corpus", "Embeddings", "MetaLDA", "WordFeatures", "__version__", "load"]
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import LDA, MetaLDA, load
+    from metalda.models import DMM, GPUDMM, LDA, MetaLDA, load
 
 
 def __getattr__(name: str) -> Any:

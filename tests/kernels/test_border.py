@@ -11,16 +11,21 @@ from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
 from metalda.kernels.tokens import sweep_by_word
 
 ENTRIES = {  # what Python calls; functions that only kernels call may have several signatures
+    "count_repeats",
     "document_tables",
     "draw_weights",
     "fold_in",
     "hash_documents",
     "multiply_weights",
+    "promotion_chances",
     "score_tokens",
     "add_changes",
     "copy_counts",
     "sweep_by_word",
+    "sweep_documents",
     "sweep_shared",
+    "urn_log_likelihood",
+    "weigh_new_documents",
     "word_log_likelihood",
     "word_tables",
 }

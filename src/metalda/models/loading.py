@@ -6,12 +6,13 @@ import os
 
 from metalda.errors import InputError, StorageError
 from metalda.models.base import TopicModel
+from metalda.models.dmm import DMM, GPUDMM
 from metalda.models.lda import LDA
 from metalda.models.metalda import MetaLDA
 from metalda.models.saving import unpack_model
 from metalda.storage import read_folder
 
-_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA)}
+_MODELS: dict[str, type[TopicModel]] = {each.__name__: each for each in (MetaLDA, LDA, DMM, GPUDMM)}
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:

@@ -4,5 +4,6 @@ from metalda.samplers.base import Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts
 from metalda.samplers.draws import Draw
 from metalda.samplers.tokens import Tokens
+from metalda.samplers.urn import Urn
 
-__all__ = ["Assignment", "Draw", "Problem", "Run", "Sampler", "Tokens", "TopicCounts"]
+__all__ = ["Assignment", "Draw", "Problem", "Run", "Sampler", "Tokens", "TopicCounts", "Urn"]
