@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from metalda import (
+    DMM,
     DMR,
+    GPUDMM,
     LDA,
     LFLDA,
     PTM,
@@ -104,6 +106,13 @@ CASES = [
                 **other,
             }
         ),
+        needs_names=True,
+        whole_counts=False,
+    ),
+    Case("DMM", lambda **other: DMM(**{"n_components": 3, **QUICK, **other})),
+    Case(
+        "GPUDMM",
+        lambda **other: GPUDMM(**{"n_components": 3, "embeddings": EMBEDDINGS, **QUICK, **other}),
         needs_names=True,
         whole_counts=False,
     ),

@@ -204,3 +204,57 @@ def mix_pseudo_documents(documents, prior, theta, phi):
         weights = np.exp(logs - logs.max())
         rows.append(weights @ theta / weights.sum())
     return np.array(rows)
+
+
+def count_urns(documents, topics, promoted, neighbours, n_topics, n_words, without=None):
+    """M[k], n[k][v] and r[k][v] of documents that have one topic each; empty ones have none."""
+    m, n, r = np.zeros(n_topics), np.zeros((n_topics, n_words)), np.zeros((n_topics, n_words))
+    for d, document in enumerate(documents):
+        if document and d != without:
+            m[topics[d]] += 1
+            for v, flag in zip(document, promoted[d], strict=True):
+                n[topics[d], v] += 1
+                for u in neighbours[v]:
+                    r[topics[d], u] += bool(flag)
+    return m, n, r
+
+
+def document_weights(document, m, c, alpha, beta):
+    """log of the conditional of a document's topic, up to a constant, with counts that do not have the document."""
+    result = np.log(alpha + m)
+    for k in range(len(m)):
+        seen = []
+        for i, v in enumerate(document):
+            result[k] += math.log(c[k, v] + beta + seen.count(v)) - math.log(c[k].sum() + beta * c.shape[1] + i)
+            seen.append(v)
+    return result
+
+
+def promotion_chances(m, c, alpha, beta):
+    """p(k | w) / max_k p(k | w), by topic and word."""
+    p = ((alpha + m) / (c.sum(axis=1) + beta * c.shape[1]))[:, None] * (c + beta)
+    return p / p.max(axis=0)
+
+
+def sweep_documents(documents, topics, promoted, neighbours, alpha, beta, promotion, n_words, uniforms):
+    """A topic for every document by the formula, counts from scratch each time. Changes `topics` and `promoted`."""
+    shape = len(alpha), n_words
+    m, n, r = count_urns(documents, topics, promoted, neighbours, *shape)
+    chances = promotion_chances(m, n + promotion * r, alpha, beta)
+    for d, document in enumerate(documents):
+        if not document:
+            continue
+        m, n, r = count_urns(documents, topics, promoted, neighbours, *shape, without=d)
+        logs = document_weights(document, m, n + promotion * r, alpha, beta)
+        weights = np.exp(logs - logs.max())
+        topics[d] = choose_topic(weights, next(uniforms) * weights.sum())
+        for i, v in enumerate(document):
+            if neighbours[v]:
+                promoted[d][i] = next(uniforms) < np.float32(chances[topics[d], v])
+
+
+def urn_log_likelihood(documents, topics, alpha, beta, n_words):
+    """log p(w, z) where every document has one topic."""
+    nothing = [[0] * len(document) for document in documents]
+    m, n, _ = count_urns(documents, topics, nothing, [[]] * n_words, len(alpha), n_words)
+    return dirichlet_multinomial(alpha, m) + sum(dirichlet_multinomial(np.full(n_words, beta), row) for row in n)

@@ -19,13 +19,17 @@ _HOME = {
     "DMR": "metalda.models",
     "WFLDA": "metalda.models",
     "LFLDA": "metalda.models",
+    "DMM": "metalda.models",
+    "GPUDMM": "metalda.models",
     "PTM": "metalda.models",
     "load": "metalda.models",
     "compare": "metalda.evaluation",
 }
 
 __all__ = [
+    "DMM",
     "DMR",
+    "GPUDMM",
     "LDA",
     "LFLDA",
     "PTM",
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.evaluation import compare
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import DMR, LDA, LFLDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
+    from metalda.models import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from metalda.kernels.tokens import sweep_by_word
 
 ENTRIES = {  # what Python calls; functions that only kernels call may have several signatures
     "add_rising",
+    "count_repeats",
     "document_tables",
     "draw_weights",
     "fold_in",
@@ -20,6 +21,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "mix_pseudo_documents",
     "move_documents",
     "multiply_weights",
+    "promotion_chances",
     "score_tokens",
     "add_changes",
     "copy_counts",
@@ -28,7 +30,10 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "softmax_log_likelihood",
     "sweep_latent",
     "sweep_by_word",
+    "sweep_documents",
     "sweep_shared",
+    "urn_log_likelihood",
+    "weigh_new_documents",
     "word_log_likelihood",
     "word_probabilities",
     "word_tables",

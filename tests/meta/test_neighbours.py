@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from metalda.errors import InputError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta import neighbours as module
-from metalda.meta.neighbours import nearest_neighbours
+from metalda.meta.neighbours import nearest_neighbours, neighbour_lists
 
 vectors = st.integers(1, 12).flatmap(
     lambda n: st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=n, max_size=n)
@@ -96,3 +96,15 @@ def test_glove_neighbours_make_sense_and_come_out_the_same_twice(data_folder):
     assert sizes.min() >= 2
     row = features.rows(["football"]).matrix.indices
     assert {"near:football", "near:soccer"} <= {features.features.names[column] for column in row}
+
+
+@given(vectors, st.integers(0, 5), st.sampled_from([-0.95, 0.31, 0.62, 1.5]))
+@settings(deadline=None, derandomize=True)
+def test_lists_have_all_similar_words_or_none_where_they_are_too_many(rows, max_neighbours, similarity):
+    x = np.array(rows, dtype=np.float32)
+    starts, indices = neighbour_lists(x, max_neighbours, similarity)
+    pairs = obvious_neighbours(x.astype(float), len(x), similarity)
+    for i in range(len(x)):
+        expected = {j for row, j in pairs if row == i}
+        found = indices[starts[i] : starts[i + 1]].tolist()
+        assert sorted(found) == sorted(expected if len(expected) <= max_neighbours else ())

@@ -12,7 +12,8 @@ from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.meta.shards import Shard
 from metalda.priors import Fixed, Gamma, Masked
-from metalda.samplers import TopicCounts
+from metalda.samplers import Problem, TopicCounts, Urn
+from metalda.training.gibbs import Generators, start_chain, sweep
 
 DOCUMENTS = [[0, 1, 0], [2, 1], [0]]
 
@@ -83,4 +84,33 @@ def _assert_sweeps_follow(expected, doc_design, word_design, alpha, beta, rng):
         if i % thin == 0:
             visits[place @ topics.astype(int)] += 1
 
+    assert_visits_follow(visits, expected)
+
+
+@pytest.mark.parametrize("n_topics", [2, 3])
+def test_topics_of_documents_follow_the_exact_posterior_of_dmm(n_topics):
+    documents = [[0, 1, 0], [2, 1], [], [0], [2, 2, 1, 0], [1]]
+    full = [d for d, document in enumerate(documents) if document]
+    alpha, beta = 0.7, 0.4
+    states = list(itertools.product(range(n_topics), repeat=len(full)))
+    logs = []
+    for state in states:
+        topics = np.zeros(len(documents), int)
+        topics[full] = state
+        logs.append(reference.urn_log_likelihood(documents, topics, np.full(n_topics, alpha), beta, 3))
+    expected = np.exp(np.array(logs) - max(logs))
+    expected /= expected.sum()
+
+    words = np.array([v for d in documents for v in d], np.int32)
+    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    priors = Fixed(Design.build(None, len(documents)), alpha), Fixed(Design.build(None, 3), beta)
+    problem = Problem(words, offsets, 3, n_topics, *priors, Urn(), np.array([0, len(documents)]))
+    rng = np.random.default_rng(n_topics)
+    state, generators = start_chain(problem, rng), Generators.spawn(n_topics, problem)
+    place = n_topics ** np.arange(len(full))[::-1]
+    visits = np.zeros(len(states))
+    for i in range(15_000 * 4):
+        state, _ = sweep(problem, state, generators)
+        if i % 4 == 0:
+            visits[place @ state.topics[offsets[full]].astype(int)] += 1
     assert_visits_follow(visits, expected)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numba.misc.appdirs import user_cache_dir
 from numpy.typing import DTypeLike, NDArray
 
@@ -46,6 +48,22 @@ def kernel(function: Callable[..., Any]) -> Any:
 def helper(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call, into each of them."""
     return numba.njit(nogil=True, fastmath=_FASTMATH, forceinline=True)(function)
+
+
+@intrinsic
+def prefetch(typing_context, array, at):
+    """Ask for the memory of array.flat[at], which must be contiguous, ahead of its use."""
+
+    def generate(context, builder, signature, arguments):
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        kinds = [cgutils.voidptr_t, *[cgutils.int32_t] * 3]  # where, to be read, kept near, data
+        function_type = cgutils.ir.FunctionType(cgutils.ir.VoidType(), kinds)
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
+        builder.call(function, [address, *map(cgutils.int32_t, (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return numba.types.void(array, numba.types.uintp), generate
 
 
 def compiled_kernels() -> tuple[Any, ...]:

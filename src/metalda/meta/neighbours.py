@@ -70,3 +70,13 @@ def neighbour_features(
     matrix = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(n_words, n_words)).tocsr()
     shared = np.flatnonzero(np.bincount(columns, minlength=n_words) > 1)
     return sparse.csr_array(matrix[:, shared]), shared
+
+
+def neighbour_lists(vectors: np.ndarray, max_neighbours: int, similarity: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of every word those whose cosine exceeds `similarity`, as starts and indices; none, where they are too many."""
+    rows, columns, similarities = nearest_neighbours(vectors, max_neighbours + 1, similarity)
+    near = similarities > similarity
+    sizes = np.bincount(rows[near], minlength=len(vectors))
+    near &= sizes[rows] <= max_neighbours
+    sizes[sizes > max_neighbours] = 0
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), columns[near].astype(np.int32)

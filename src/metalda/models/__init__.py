@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from metalda.models.registry import CLASSES
 
 __all__ = [
+    "DMM",
     "DMR",
+    "GPUDMM",
     "LDA",
     "LFLDA",
     "PTM",
@@ -20,6 +22,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from metalda.models.dmm import DMM, GPUDMM
     from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
     from metalda.models.lda import LDA
     from metalda.models.lflda import LFLDA

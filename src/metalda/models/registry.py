@@ -32,6 +32,8 @@ MODELS = (  # in the order in which they are listed
     ModelEntry("dmr", "DMR", "metalda.models.regression", "topics depend on labels or numbers, by regression"),
     ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
     ModelEntry("lflda", "LFLDA", "metalda.models.lflda", "words of topics are partly drawn from word vectors"),
+    ModelEntry("dmm", "DMM", "metalda.models.dmm", "a single topic for every document"),
+    ModelEntry("gpudmm", "GPUDMM", "metalda.models.dmm", "the same, where similar words promote each other"),
     ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents are pooled"),
 )
 

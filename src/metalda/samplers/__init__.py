@@ -6,6 +6,7 @@ from metalda.samplers.draws import Draw
 from metalda.samplers.latent import LatentFeatures
 from metalda.samplers.pseudo import PseudoDocuments
 from metalda.samplers.tokens import Tokens
+from metalda.samplers.urn import Urn
 
 __all__ = [
     "Assignment",
@@ -17,4 +18,5 @@ __all__ = [
     "Sampler",
     "Tokens",
     "TopicCounts",
+    "Urn",
 ]

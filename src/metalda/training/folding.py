@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from metalda.kernels.border import frozen
 from metalda.kernels.folding import fold_in, hash_documents, score_tokens
 from metalda.kernels.pseudo import mix_pseudo_documents, word_probabilities
+from metalda.kernels.urn import weigh_new_documents
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.samplers.pseudo import Mixture
@@ -55,24 +56,42 @@ def infer_theta(
     """theta[d, k] of every document, given alpha by row and phi by word."""
     alpha, phi = frozen(alpha, np.float32), frozen(phi, np.float32)
     words = frozen(documents.words, np.int32)
+
+    def fold(chosen: slice, offsets: NDArray[np.int64], theta: NDArray[np.float32]) -> None:
+        rows, keys = frozen(documents.doc_rows[chosen], np.int32), frozen(documents.keys[chosen], np.uint64)
+        fold_in(words, offsets, rows, keys, alpha, phi, BURN_IN, SWEEPS, theta)
+
+    return _fill_theta(documents, phi.shape[1], fold, n_jobs)
+
+
+def infer_single_topics(
+    documents: Documents, alpha: NDArray[np.floating], phi: NDArray[np.floating], n_jobs: int = 1
+) -> NDArray[np.float32]:
+    """theta[d, k] of documents that have one topic each: the probability that it is k, given alpha, and phi by word."""
+    alpha, phi = frozen(alpha, np.float64), frozen(phi, np.float32)
+    words = frozen(documents.words, np.int32)
+
+    def weigh(chosen: slice, offsets: NDArray[np.int64], theta: NDArray[np.float32]) -> None:
+        weigh_new_documents(words, offsets, alpha, phi, theta)
+
+    return _fill_theta(documents, phi.shape[1], weigh, n_jobs)
+
+
+def _fill_theta(
+    documents: Documents,
+    n_topics: int,
+    fill: Callable[[slice, NDArray[np.int64], NDArray[np.float32]], None],
+    n_jobs: int,
+) -> NDArray[np.float32]:
+    """Call fill(documents, their offsets, their rows of theta) for some documents at a time, in threads."""
     n_documents = len(documents.offsets) - 1
-    theta = np.empty((n_documents, phi.shape[1]), np.float32)
+    theta = np.empty((n_documents, n_topics), np.float32)
 
-    def fold_chunk(first: int) -> None:
+    def fill_chunk(first: int) -> None:
         last = min(first + _CHUNK, n_documents)
-        fold_in(
-            words,
-            frozen(documents.offsets[first : last + 1], np.int64),
-            frozen(documents.doc_rows[first:last], np.int32),
-            frozen(documents.keys[first:last], np.uint64),
-            alpha,
-            phi,
-            BURN_IN,
-            SWEEPS,
-            theta[first:last],
-        )
+        fill(slice(first, last), frozen(documents.offsets[first : last + 1], np.int64), theta[first:last])
 
-    thread_map(fold_chunk, range(0, n_documents, _CHUNK), n_jobs)
+    thread_map(fill_chunk, range(0, n_documents, _CHUNK), n_jobs)
     return theta
 
 

@@ -1,0 +1,196 @@
+"""A topic for every document: the sampler of DMM, and of GPU-DMM, where words promote similar words."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from metalda.kernels.border import frozen
+from metalda.kernels.urn import (
+    ROOM,
+    Neighbours,
+    Texts,
+    UrnCounts,
+    UrnPriors,
+    count_repeats,
+    promotion_chances,
+    sweep_documents,
+    urn_log_likelihood,
+)
+from metalda.meta.design import Concentration
+from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
+from metalda.samplers.counts import Topics
+from metalda.samplers.draws import Draw
+from metalda.samplers.sharding import ArrayCounts, make_scratch, sweep_shards
+
+_SAFE_BITS = 500  # of a product, so that the quotient of two such is still a float64
+
+
+@dataclass(frozen=True, eq=False)
+class Urn(Sampler):
+    """Every document is drawn by itself, given all others; priors are the same for all documents and for all words.
+
+    A token whose word has neighbours promotes them with some probability: each then counts `promotion` more in the
+    topic. Without neighbours this is DMM.
+    """
+
+    neighbours: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  # starts by word, and indices
+    promotion: float = 0.0
+
+    def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
+        """A uniformly random topic for every document, and nothing promoted."""
+        lengths = np.diff(problem.offsets)
+        topics = np.repeat(rng.integers(0, problem.n_topics, len(lengths), dtype=np.uint16), lengths)
+        promoted = np.zeros(len(topics) if self._promotes else 0, np.uint8)
+        return UrnAssignment(problem, self, topics, promoted, n_threads)
+
+    def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
+        topics, promoted = arrays["topics"].copy(), arrays["promoted"].copy()
+        if len(topics) != len(problem.words) or len(promoted) != (len(topics) if self._promotes else 0):
+            raise ValueError("the number of tokens differs")
+        return UrnAssignment(problem, self, topics, promoted, n_threads)
+
+    @property
+    def _promotes(self) -> bool:
+        return self.neighbours is not None and len(self.neighbours[1]) > 0
+
+    @property
+    def inputs(self) -> tuple[NDArray[Any], ...]:
+        return self.neighbours or ()
+
+    def memory(self, problem: Problem) -> int:
+        n_shards = len(problem.shards)
+        n_copies = 1 if n_shards == 1 else 2 + min(n_shards, os.cpu_count() or 1)
+        kinds = 2 * n_copies + 1 if self._promotes else n_copies  # n, r, and the chances of promotion
+        return 4 * problem.n_words * problem.n_topics * kinds + 5 * len(problem.words)
+
+    def count(self, problem: Problem, topics: Topics, promoted: NDArray[np.uint8]) -> UrnCounts:
+        """Count topics and promotions from scratch."""
+        counted = [_tally(problem, topics, np.ones(len(topics), np.bool_))]
+        if self._promotes:
+            assert self.neighbours is not None
+            starts, indices = self.neighbours
+            ones = np.ones(len(indices), np.int32)
+            similar = sparse.csr_array((ones, indices, starts), shape=(problem.n_words, problem.n_words))
+            counted.append(similar.T @ _tally(problem, topics, promoted > 0))
+        urns = np.stack([kind.toarray() for kind in counted], axis=1).astype(np.int32)
+        begins = problem.offsets[:-1][np.diff(problem.offsets) > 0]  # of documents that have words
+        documents = np.bincount(topics[begins], minlength=problem.n_topics)
+        return UrnCounts(urns, urns.sum(axis=0, dtype=np.int64), documents.astype(np.int64))
+
+
+def _tally(problem: Problem, topics: Topics, chosen: NDArray[np.bool_]) -> Any:
+    """How often each word has each topic, among some tokens."""
+    ones, at = np.ones(int(chosen.sum()), np.int32), (problem.words[chosen], topics[chosen])
+    return sparse.coo_array((ones, at), shape=(problem.n_words, problem.n_topics)).tocsr()
+
+
+class UrnAssignment(Assignment):
+    """Topics of documents, as those of their tokens; and which tokens promote the neighbours of their word."""
+
+    def __init__(
+        self, problem: Problem, sampler: Urn, topics: Topics, promoted: NDArray[np.uint8], n_threads: int
+    ) -> None:
+        self.problem = problem
+        self.topics = topics
+        self.promoted = promoted
+        self.urns = ArrayCounts(sampler.count(problem, topics, promoted))
+        self._promotion = float(sampler.promotion)
+        starts, indices = sampler.neighbours or (np.zeros(problem.n_words + 1), np.zeros(0))
+        self._neighbours = Neighbours(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32))
+        self._chances = np.ones((problem.n_words if sampler._promotes else 0, problem.n_topics), np.float32)
+        self._repeats = np.empty(len(topics), np.int32)
+        count_repeats(
+            frozen(problem.words, np.int32), frozen(problem.offsets, np.int64), problem.n_words, self._repeats
+        )
+        self._scratch = make_scratch(self.urns, len(problem.shards), n_threads)
+
+    def sweep(
+        self,
+        alpha: Concentration,
+        beta: Concentration,
+        rngs: Sequence[np.random.Generator],
+        run: Run,
+        n_sweeps: int,
+    ) -> tuple[int, float]:
+        """See `Assignment.sweep`; the likelihood is that of DMM, for which promotions do not count."""
+        priors = self._priors(alpha, beta)
+        seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
+        if len(self._chances):
+            promotion_chances(self._neighbours, priors, _as_input(self._counts), self._chances)
+        chances = frozen(self._chances, np.float32)
+
+        def sweep_shard(s: int, urns: ArrayCounts) -> int:
+            counts, nowhere = UrnCounts(*urns.arrays), np.empty((0, self.problem.n_topics), np.float32)
+            return sweep_documents(self._texts(s), self._neighbours, chances, priors, counts, nowhere, seeds[s])
+
+        moved = sweep_shards(self.urns, self._scratch, len(seeds), sweep_shard, run)
+        return sum(moved), urn_log_likelihood(priors, _as_input(self._counts))
+
+    @property
+    def arrays(self) -> Arrays:
+        return {"topics": self.topics, "promoted": self.promoted}
+
+    def keep(
+        self,
+        log_doc_weights: NDArray[np.float64],
+        log_word_weights: NDArray[np.float64],
+        alpha: Concentration,
+        beta: Concentration,
+    ) -> Draw:
+        """What is kept of this state: the prior of a new document is alpha[k] + M[k], and c stands for n."""
+        urns, totals, documents = self._counts
+        priors = self._priors(alpha, beta)
+        return Draw(
+            log_doc_weights.copy(),
+            log_word_weights.copy(),
+            priors.alpha + documents,
+            totals[0].copy(),
+            priors.beta_sum + self._add_up(totals),
+            sparse.csr_array(self._add_up(urns.swapaxes(0, 1))),
+        )
+
+    def add_theta(self, alpha: Concentration, total: NDArray[np.float32]) -> None:
+        """Add p(z = k) of every document, given all others in this state; without words, of any document."""
+        prior, bounds = self.problem.word_prior, self.problem.shard_bounds
+        priors = self._priors(alpha, prior.beta(prior.start_weights(self.problem.n_topics)))
+        for s, (first, last) in enumerate(pairwise(bounds)):
+            if first < last:
+                part, chances = total[first:last], frozen(self._chances, np.float32)
+                sweep_documents(self._texts(s), self._neighbours, chances, priors, self._counts, part, np.uint64(0))
+        expected = priors.alpha + self._counts.documents
+        total[np.diff(self.problem.offsets) == 0] += (expected / expected.sum()).astype(np.float32)
+
+    @property
+    def _counts(self) -> UrnCounts:
+        return UrnCounts(*self.urns.arrays)
+
+    def _texts(self, s: int) -> Texts:
+        """The documents of a shard."""
+        shard = self.problem.shards[s]
+        repeats = frozen(self._repeats[shard.tokens], np.int32)
+        return Texts(shard.words, repeats, shard.offsets, self.topics[shard.tokens], self.promoted[shard.tokens])
+
+    def _add_up(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
+        """c = n + promotion * r"""
+        return kinds[0] + self._promotion * kinds[1] if len(kinds) > 1 else kinds[0].copy()
+
+    def _priors(self, alpha: Concentration, beta: Concentration) -> UrnPriors:
+        value, total = float(beta.values[0, 0]), float(beta.lifted_sums[0])
+        most_neighbours = int(np.diff(self._neighbours.starts).max())
+        largest = total + len(self.topics) * (1 + self._promotion * most_neighbours)
+        at_a_time = int(_SAFE_BITS / max(abs(math.log2(value)), abs(math.log2(largest)), 1))
+        return UrnPriors(frozen(alpha.values[0], np.float64), value, total, self._promotion, max(at_a_time, 1))
+
+
+def _as_input(counts: UrnCounts) -> UrnCounts:
+    """Counts that a kernel only reads."""
+    return UrnCounts(*(frozen(array, array.dtype) for array in counts))
