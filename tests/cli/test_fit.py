@@ -1,5 +1,6 @@
 """``metalda fit``: what it prints, what it saves, and how it stops."""
 
+import inspect
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 import metalda
 from cli.helpers import Run, Write, error_line, news
+from metalda.cli.fitting import fit
 from metalda.models.registry import MODELS, ModelEntry
 
 FAST = ("-k", 2, "--iterations", 6)
@@ -233,3 +235,12 @@ def drain(terminal: int, seen: list[bytes]) -> None:
     with suppress(OSError):  # how Linux says that the other end is closed
         while chunk := os.read(terminal, 4096):
             seen.append(chunk)
+
+
+def test_every_parameter_of_every_model_is_an_option() -> None:
+    renamed = {"n_components": "topics", "n_iter": "iterations", "n_draws": "draws", "random_state": "seed"}
+    renamed |= {"n_jobs": "jobs", "verbose": "quiet"}
+    options = set(inspect.signature(fit).parameters)
+    for entry in MODELS:
+        for parameter in set(entry.load()._get_param_names()) - {"vocabulary"}:  # texts bring their words
+            assert renamed.get(parameter, parameter) in options, f"{entry.name}: {parameter}"

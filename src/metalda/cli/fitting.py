@@ -92,6 +92,8 @@ def fit(
     initial_sweeps: options.InitialSweeps = None,
     similarity: options.Similarity = None,
     promotion: options.Promotion = None,
+    max_neighbours: options.MaxNeighbours = None,
+    regularization: options.Regularization = None,
     n_pseudo_documents: options.NPseudoDocuments = None,
     concentration: options.Concentration = None,
     burn_in: options.BurnIn = None,
@@ -99,6 +101,7 @@ def fit(
     draws: Annotated[int, typer.Option("--draws", min=1, help="Keep so many states at most.")] = 15,
     seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
     jobs: options.Jobs = 1,
+    n_shards: options.NShards = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="DIR", help="Folder in which to keep the state of training."),
@@ -140,6 +143,8 @@ def fit(
         initial_sweeps=initial_sweeps,
         similarity=similarity,
         promotion=promotion,
+        max_neighbours=max_neighbours,
+        regularization=regularization,
         n_pseudo_documents=n_pseudo_documents,
         concentration=concentration,
         n_iter=iterations,
@@ -147,6 +152,7 @@ def fit(
         thin=thin,
         n_draws=draws,
         n_jobs=options.jobs(jobs),
+        n_shards=n_shards,
         random_state=seed,
         verbose=not quiet,
     )

@@ -148,6 +148,16 @@ BurnIn = Annotated[
     typer.Option("--burn-in", min=0, help="Sweeps of which nothing is kept.", show_default="half of them"),
 ]
 
+NShards = Annotated[
+    int | None,
+    typer.Option(
+        "--n-shards",
+        min=1,
+        help="Parts of the corpus that threads sweep at the same time; one is exact, more are an approximation.",
+        show_default="1 up to about a million words, at most 8",
+    ),
+]
+
 # What single models have.
 TopicsPerLabel = Annotated[
     int | None,
@@ -193,6 +203,15 @@ Similarity = Annotated[
 ]
 Promotion = Annotated[
     float | None, typer.Option("--promotion", help="gpudmm: what a promoted word gains.", show_default="0.1")
+]
+MaxNeighbours = Annotated[
+    int | None,
+    typer.Option(
+        "--max-neighbours", min=0, help="gpudmm: a word similar to more words promotes none.", show_default="20"
+    ),
+]
+Regularization = Annotated[
+    float | None, typer.Option("--regularization", help="lflda: penalty of long topic vectors.", show_default="0.01")
 ]
 NPseudoDocuments = Annotated[
     int | None, typer.Option("--n-pseudo-documents", min=1, help="ptm: pseudo-documents.", show_default="1000")
