@@ -40,6 +40,7 @@ class Neighbours(NamedTuple):
 
     starts: Any
     indices: Any
+    most: int  # that all tokens of one document can promote
 
 
 class UrnPriors(NamedTuple):
@@ -91,17 +92,6 @@ def _count_tokens(words, first, last, k, step, urns):
     """Add the tokens of a document to topic k; or take them out, where step is -1."""
     for i in range(uintp(first), uintp(last)):
         urns[uintp(words[i]), 0, k] += step
-
-
-@helper
-def _most_promotions(offsets, starts):
-    """No document can promote more."""
-    longest, most = int64(0), int64(0)
-    for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    for v in range(starts.shape[0] - 1):
-        most = max(most, starts[v + 1] - starts[v])
-    return longest * most
 
 
 @helper
@@ -186,7 +176,7 @@ def sweep_documents(texts, neighbours, chances, priors, counts, theta, seed):
     the probabilities that topics were to be drawn with are added to it.
     """
     words, repeats, offsets, topics, promoted = texts  # once: looking into tuples costs more than a document
-    starts, indices = neighbours
+    starts, indices, most = neighbours
     alpha, beta, beta_sum, promotion, at_a_time = priors
     urns, totals, documents = counts
     n_documents, n_topics = offsets.shape[0] - 1, documents.shape[0]
@@ -194,7 +184,7 @@ def sweep_documents(texts, neighbours, chances, priors, counts, theta, seed):
     weights, masses, divisors = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
     bits, exponents = weights.view(np.uint64), np.empty(n_topics, np.int64)
     state, moved = seed, 0
-    listed = np.empty(_most_promotions(offsets, starts) + ROOM, np.int32)
+    listed = np.empty(most + ROOM, np.int32)
     for d in range(n_documents):
         first, last = offsets[d], offsets[d + 1]
         if first == last:
@@ -257,7 +247,7 @@ def promotion_chances(neighbours, priors, counts, chances):
 
     Equals reference.promotion_chances.
     """
-    starts, _ = neighbours
+    starts, _, _ = neighbours
     alpha, beta, beta_sum, promotion, _ = priors
     urns, totals, documents = counts
     n_topics = chances.shape[1]

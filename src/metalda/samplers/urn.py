@@ -104,8 +104,10 @@ class UrnAssignment(Assignment):
         self.promoted = promoted
         self.urns = ArrayCounts(sampler.count(problem, topics, promoted))
         self._promotion = float(sampler.promotion)
-        starts, indices = sampler.neighbours or (np.zeros(problem.n_words + 1), np.zeros(0))
-        self._neighbours = Neighbours(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32))
+        starts, indices = sampler.neighbours or (np.zeros(problem.n_words + 1, np.int64), np.zeros(0, np.int32))
+        so_far = np.concatenate([[0], np.cumsum(np.diff(starts)[problem.words])])  # neighbours of the tokens
+        most = int(np.diff(so_far[problem.offsets]).max())
+        self._neighbours = Neighbours(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32), most)
         self._chances = np.ones((problem.n_words if sampler._promotes else 0, problem.n_topics), np.float32)
         self._repeats = np.empty(len(topics), np.int32)
         count_repeats(
