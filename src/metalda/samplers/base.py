@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class Problem:
 
 class Sampler(ABC):
     """Makes assignments: at random, or from the arrays of a checkpoint."""
+
+    kernels: ClassVar[tuple[Any, ...]]  # what a sweep runs, and the first one on a machine has to compile
 
     @abstractmethod
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ class LatentFeatures(Sampler):
     weight: float  # how probable it is that a token comes from vectors
     initial_sweeps: int
     regularization: float
+
+    kernels: ClassVar[tuple[Any, ...]] = (sweep_latent,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """A random topic for every token, and a random kind for those that have a vector."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.sharding import make_scratch, sweep_shards
+from metalda.samplers.tokens import Tokens
 
 Pseudo = NDArray[np.int32]
 
@@ -28,6 +29,8 @@ class PseudoDocuments(Sampler):
 
     n_pseudo: int
     concentration: float  # lambda
+
+    kernels: ClassVar[tuple[Any, ...]] = (move_documents, *Tokens.kernels)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Topics and pseudo-documents at random."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
@@ -14,6 +16,8 @@ from metalda.samplers.sharding import make_scratch, sweep_shards
 
 class Tokens(Sampler):
     """Every token is drawn by itself, given all others."""
+
+    kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """A uniformly random topic for every token, among those that its document may have."""

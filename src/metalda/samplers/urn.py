@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class Urn(Sampler):
 
     neighbours: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  # starts by word, and indices
     promotion: float = 0.0
+
+    kernels: ClassVar[tuple[Any, ...]] = (sweep_documents,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """A uniformly random topic for every document, and nothing promoted."""

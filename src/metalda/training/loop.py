@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import needs_compiling
-from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress
 from metalda.training.gibbs import Generators, start_chain, sweep
@@ -60,7 +59,7 @@ def train(
         else:
             progress = _start(problem, seed, n_threads)
         stop = False
-        with _progress_bar(progress.n_sweeps, n_iter, verbose) as bar:
+        with _progress_bar(problem, progress.n_sweeps, n_iter, verbose) as bar:
             while progress.n_sweeps < n_iter and not stop:
                 likelihood = _advance(problem, progress, keep, pool.map if pool else map)
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
@@ -111,11 +110,11 @@ def _finish(progress: Progress) -> Trained:
     return Trained(tuple(progress.draws), progress.doc_topics, history, progress.n_sweeps, progress.seed)
 
 
-def _progress_bar(n_done: int, n_iter: int, verbose: bool) -> Any:
+def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    if shown and needs_compiling(sweep_shared, sweep_by_word):
+    if shown and needs_compiling(*problem.sampler.kernels):
         tqdm.write("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr)
     return tqdm(
         total=n_iter,
