@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from contracts import CASES, FEATURES, corpus
 from metalda import MetaLDA
 from metalda.meta.design import Design
-from metalda.meta.shards import shard_bounds
+from metalda.meta.shards import Shard, cut_blocks, group_words, order_by_group, shard_bounds
 from metalda.priors import Gamma
 from metalda.samplers import Problem, Tokens, TopicCounts
 from metalda.training.gibbs import Generators, start_chain, sweep
@@ -56,15 +57,38 @@ def test_counts_recomputed_from_assignments_equal_the_kept_counts(n_shards, n_th
     rows = features.rows(documents.vocabulary) if features else None
     word_prior = Gamma(Design.build(rows, n_words), 0.01, 1.0)
     bounds = shard_bounds(documents.offsets, n_shards)
-    problem = Problem(documents.words, documents.offsets, n_words, 4, doc_prior, word_prior, Tokens(), bounds)
+    words = order_by_group(documents.words, documents.offsets, group_words(documents.words, n_words, n_shards))
+    problem = Problem(words, documents.offsets, n_words, 4, doc_prior, word_prior, Tokens(), bounds)
     rngs = Generators.spawn(0, problem)
     state = start_chain(problem, np.random.default_rng(0), n_threads)
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in range(20):
             state, _ = sweep(problem, state, rngs, pool.map)
-    again = TopicCounts.count(documents.words, state.topics, 4, word_prior.design)
+    again = TopicCounts.count(words, state.topics, 4, word_prior.design)
     np.testing.assert_array_equal(again.to_matrix().toarray(), state.counts.to_matrix().toarray())
     np.testing.assert_array_equal(again.topic_totals, state.counts.topic_totals)
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 3, 12])
+def test_blocks_cover_every_token_once_and_groups_share_no_word(n_groups):
+    documents = corpus()
+    groups = group_words(documents.words, len(documents.vocabulary), n_groups)
+    words = order_by_group(documents.words, documents.offsets, groups)
+    for a, b in pairwise(documents.offsets):
+        assert sorted(words[a:b]) == sorted(documents.words[a:b])
+    shard = Shard.cut(words, documents.offsets, np.zeros(len(documents), np.int32), 0, len(documents))
+    covered = np.zeros(len(words), int)
+    for g, (begins, ends) in enumerate(cut_blocks(shard, groups)):
+        for first, last in zip(begins, ends, strict=True):
+            covered[first:last] += 1
+            assert ((groups[g] <= words[first:last]) & (words[first:last] < groups[g + 1])).all()
+    assert (covered == 1).all()
+
+
+def test_tokens_in_another_order_are_refused():
+    shard = Shard.cut(np.array([3, 0], np.int32), np.array([0, 2]), np.zeros(1, np.int32), 0, 1)
+    with pytest.raises(ValueError, match="order of groups"):
+        cut_blocks(shard, np.array([0, 2, 4]))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

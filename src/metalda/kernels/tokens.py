@@ -145,6 +145,8 @@ def _choose_by_word(factor, beta, x):
 def sweep_by_word(
     words,
     offsets,
+    begins,
+    ends,
     doc_order,
     doc_rows,
     topics,
@@ -160,9 +162,9 @@ def sweep_by_word(
     topic_totals,
     seed,
 ):
-    """Resample every token where beta may differ by word; equals reference.sweep_tokens in distribution.
+    """Resample tokens begins[d] … ends[d] - 1 of every document, where beta may differ by word.
 
-    Returns how many tokens moved, and log p(z | alpha).
+    Equals reference.sweep_tokens in distribution. Returns how many tokens moved, and log p(z | alpha).
     """
     n_topics = topic_totals.shape[0]
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
@@ -183,7 +185,7 @@ def sweep_by_word(
                 factor[k] = alpha[row, k] * inverse[k]
         doc_alpha = alpha[row]
         n_present = enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
-        for i in range(first, last):
+        for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             beta_row = uintp(word_rows[word])
             kept_inverse, kept_factor = inverse[old], factor[old]
@@ -279,6 +281,8 @@ def _choose_document_topic(present, n_present, doc_counts, beta, inverse, x):
 def sweep_shared(
     words,
     offsets,
+    begins,
+    ends,
     doc_order,
     doc_rows,
     topics,
@@ -293,7 +297,7 @@ def sweep_shared(
     topic_totals,
     seed,
 ):
-    """Resample every token where beta[k] is the same for all words; equal to `sweep_by_word` in distribution.
+    """The same where beta[k] is the same for all words; equal to `sweep_by_word` in distribution.
 
     The part without n is kept as two sums: over the topics of the document, m beta / (beta. + n.), and over all topics,
     alpha beta / (beta. + n.), which is rarely chosen from.
@@ -325,7 +329,7 @@ def sweep_shared(
         for j in range(n_present):
             k = uintp(present[j])
             document += float32(doc_counts[k]) * inverse[k] * beta[k]
-        for i in range(first, last):
+        for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             old_block = old // uintp(BLOCK)
             kept = inverse[old], factor[old], smoothing, blocks[old_block], document

@@ -24,7 +24,7 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
-from metalda.meta.shards import shard_bounds
+from metalda.meta.shards import group_words, order_by_group, shard_bounds
 from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
@@ -205,15 +205,18 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         features = self._features_of_vocabulary(corpus)
         doc_prior = self._prior_of_documents(Design.build(labels, len(corpus), real=self._real_labels))
         word_prior = self._prior_of_words(Design.build(features, len(corpus.vocabulary)))
+        n_shards, words = self._count_shards(corpus), corpus.words
+        if n_shards > 1:
+            words = order_by_group(words, corpus.offsets, group_words(words, len(corpus.vocabulary), n_shards))
         return Problem(
-            corpus.words,
+            words,
             corpus.offsets,
             len(corpus.vocabulary),
             self._count_topics(doc_prior.design.names[:-1]),
             doc_prior,
             word_prior,
             self._sampler(corpus),
-            shard_bounds(corpus.offsets, self._count_shards(corpus)),
+            shard_bounds(corpus.offsets, n_shards),
         )
 
     def _features_of_vocabulary(self, corpus: Corpus) -> NamedMatrix | None:

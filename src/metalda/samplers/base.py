@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard
+from metalda.meta.shards import Shard, group_words
 from metalda.priors import LogLinear
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
@@ -27,7 +27,7 @@ Arrays = Mapping[str, NDArray[Any]]
 class Problem:
     """What is to be sampled: tokens, the two priors, how topics are assigned, and how documents are cut into shards."""
 
-    words: NDArray[np.int32]
+    words: NDArray[np.int32]  # those of a document in the order of their groups, if there are several shards
     offsets: NDArray[np.int64]
     n_words: int
     n_topics: int
@@ -40,6 +40,11 @@ class Problem:
     def shards(self) -> tuple[Shard, ...]:
         rows, bounds = self.doc_prior.design.row_of, self.shard_bounds
         return tuple(Shard.cut(self.words, self.offsets, rows, a, b) for a, b in pairwise(bounds))
+
+    @cached_property
+    def word_groups(self) -> NDArray[np.int64]:
+        """As many groups of words as there are shards: where each begins, and where the last ends."""
+        return group_words(self.words, self.n_words, len(self.shards))
 
     @cached_property
     def stripes(self) -> tuple[tuple[int, int], ...]:

@@ -13,7 +13,7 @@ from metalda.kernels.border import frozen
 from metalda.kernels.lists import add_changes, copy_counts, word_log_likelihood, word_tables
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration, Design
-from metalda.meta.shards import Shard
+from metalda.meta.shards import Block, Shard
 
 Topics = NDArray[np.uint16]
 Words = NDArray[np.int32]
@@ -53,12 +53,26 @@ class TopicCounts:
         return cls(frozen(starts, np.int64), sizes.astype(np.int32), list_topics, list_counts, totals, design)
 
     def sweep(
-        self, shard: Shard, topics: Topics, alpha: Concentration, beta: Concentration, seed: np.uint64
+        self,
+        shard: Shard,
+        topics: Topics,
+        alpha: Concentration,
+        beta: Concentration,
+        seed: np.uint64,
+        block: Block | None = None,
+        topic_totals: NDArray[np.int64] | None = None,
     ) -> tuple[int, float]:
-        """Resample the topics of a shard in place; how many tokens moved, and log p(z | alpha)."""
+        """Resample the topics of a shard, or of a block of it, in place; how many tokens moved, and log p(z | alpha).
+
+        Of a block, only the lists of its words change, and `topic_totals` in the place of our own.
+        """
+        begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
+        totals = self.topic_totals if topic_totals is None else topic_totals
         documents = (
             shard.words,
             shard.offsets,
+            begins,
+            ends,
             shard.doc_order,
             shard.doc_rows,
             topics[shard.tokens],
@@ -67,9 +81,9 @@ class TopicCounts:
         )
         values, sums = frozen(beta.values, np.float32), frozen(beta.lifted_sums, np.float64)
         if self.design.n_rows == 1:
-            return sweep_shared(*documents, values[0], sums, *self._lists, self.topic_totals, seed)
+            return sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
         word_rows = frozen(self.design.row_of, np.int32)
-        return sweep_by_word(*documents, word_rows, values, sums, *self._lists, self.topic_totals, seed)
+        return sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
         """Add what changed from some counts to others."""

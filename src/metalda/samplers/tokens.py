@@ -9,9 +9,9 @@ import numpy as np
 
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration
+from metalda.meta.shards import cut_blocks
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
-from metalda.samplers.sharding import make_scratch, sweep_shards
 
 
 class Tokens(Sampler):
@@ -25,27 +25,31 @@ class Tokens(Sampler):
         allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
         if allowed.all():
             topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
-            return TokenAssignment(problem, topics, n_threads)
+            return TokenAssignment(problem, topics)
         rows = np.repeat(prior.design.row_of, np.diff(problem.offsets))
         sizes, choices = allowed.sum(axis=1), np.nonzero(allowed)[1].astype(np.uint16)
         chosen = (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
-        return TokenAssignment(problem, choices[(np.cumsum(sizes) - sizes)[rows] + chosen], n_threads)
+        return TokenAssignment(problem, choices[(np.cumsum(sizes) - sizes)[rows] + chosen])
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
         topics = arrays["topics"].copy()
         if len(topics) != len(problem.words):
             raise ValueError("the number of tokens differs")
-        return TokenAssignment(problem, topics, n_threads)
+        return TokenAssignment(problem, topics)
 
 
 class TokenAssignment(Assignment):
-    """Topics of tokens, with the counts by word as lists."""
+    """Topics of tokens, with the counts by word as lists.
 
-    def __init__(self, problem: Problem, topics: Topics, n_threads: int) -> None:
+    With several shards there are as many groups of words, and a sweep has as many rounds: in each, every shard has
+    a group for itself, so that no two touch the same counts n[k, v]. Only n[k, .] is that before the round.
+    """
+
+    def __init__(self, problem: Problem, topics: Topics) -> None:
         self.problem = problem
         self.topics = topics
         self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
-        self._scratch = make_scratch(self.counts, len(problem.shards), n_threads)
+        self._blocks = [cut_blocks(shard, problem.word_groups) for shard in problem.shards]
 
     def sweep(
         self,
@@ -55,12 +59,20 @@ class TokenAssignment(Assignment):
         run: Run,
         n_sweeps: int,
     ) -> tuple[int, float]:
-        shards = self.problem.shards
-        seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
+        shards, counts = self.problem.shards, self.counts
+        n_moved, log_likelihood = 0, 0.0
+        for turn in range(len(shards)):
+            seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
+            before = counts.topic_totals.copy()
+            totals = [before.copy() for _ in shards]
 
-        def sweep_shard(s: int, counts: TopicCounts) -> tuple[int, float]:
-            return counts.sweep(shards[s], self.topics, alpha, beta, seeds[s])
+            def sweep_block(s: int) -> tuple[int, float]:
+                block = self._blocks[s][(s + turn) % len(shards)]  # noqa: B023
+                return counts.sweep(shards[s], self.topics, alpha, beta, seeds[s], block, totals[s])  # noqa: B023
 
-        results = sweep_shards(self.counts, self._scratch, len(shards), sweep_shard, run)
-        log_likelihood = sum(each for _, each in results) + self.counts.log_likelihood(beta)
-        return sum(moved for moved, _ in results), log_likelihood
+            results = list(run(sweep_block, range(len(shards))))
+            for each in totals:
+                counts.topic_totals[:] += each - before
+            n_moved += sum(moved for moved, _ in results)
+            log_likelihood = sum(each for _, each in results)  # after the last turn, that of all tokens
+        return n_moved, log_likelihood + counts.log_likelihood(beta)

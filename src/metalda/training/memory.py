@@ -18,14 +18,13 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     """Bytes for the arrays that grow with the corpus, the labels or the number of topics, at their peak."""
     n_tokens, n_topics = len(problem.words), problem.n_topics
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
-    n_counts = 1 if n_shards == 1 else 2 + min(n_jobs, n_shards)
     frequencies = np.bincount(problem.words, minlength=problem.n_words)
     cells = int(np.minimum(frequencies, n_topics).sum())  # of n[k, v] that can be other than 0
     designs = problem.doc_prior.design, problem.word_prior.design
     weights = n_topics * sum(len(design.names) for design in designs)
-    tokens = n_tokens * (4 + 2)
+    tokens = n_tokens * (4 + 2 + (4 if n_shards > 1 else 0))
     training = (
-        max(6 * cells * n_counts, 20 * n_tokens)  # n[k, v], or what is needed to count it the first time
+        max(6 * cells, 20 * n_tokens)  # n[k, v], or what is needed to count it the first time
         + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
     )
     averaging = 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is formed
