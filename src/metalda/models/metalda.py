@@ -49,8 +49,8 @@ class MetaLDA(TopicModel):
     n_jobs : int
         Threads. The result does not depend on it.
     n_shards : int or "auto"
-        Parts of the corpus that are swept at the same time. With one the sampler is exact; with more it is the
-        approximation of Distributed LDA. "auto" uses one up to about a million tokens, and 8 at the most.
+        Parts of the corpus that are swept at the same time. With one the sampler is exact; with more the totals of
+        topics, and nothing else, are a little stale. "auto" uses one up to about a million tokens, and 8 at the most.
     random_state : int, optional
         One seed gives one result.
     verbose : bool
