@@ -1,6 +1,7 @@
 """Numeric fields as labels: each number falls into an interval with a readable name, or is taken as it is, to scale."""
 
 import math
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +16,7 @@ from metalda.corpus.named import NamedMatrix
 from metalda.errors import InputError
 
 
-class _Numbers:
+class _Numbers(ABC):
     """Takes the numbers of one field, one document after the other."""
 
     def __init__(self, field: str) -> None:
@@ -39,9 +40,9 @@ class _Numbers:
             raise InputError(f"the field {self.field!r} holds {_short(value)}, which is not finite")
         return number
 
+    @abstractmethod
     def finish(self) -> NamedMatrix:
         """What the numbers come to, in columns with names."""
-        raise NotImplementedError
 
 
 class Binning(_Numbers):

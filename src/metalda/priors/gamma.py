@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learnt, LogLinear, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, Learnt, WordCounts
 
 
 class Augmentation(NamedTuple):
@@ -34,12 +34,10 @@ class Augmentation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Gamma(LogLinear):
+class Gamma(Learning):
     """lambda[l, k] ~ Gamma(shape, rate=shape): mean 1, the smaller the shape the wider."""
 
     shape: float
-
-    is_learnt: ClassVar[bool] = True
 
     def learn_from_documents(
         self,

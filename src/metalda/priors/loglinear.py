@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,43 +47,17 @@ class Learnt(NamedTuple):
 class LogLinear:
     """A prior whose weights start at `start` for the default label and at 1 for all others.
 
-    This one is never updated; others learn their weights from documents, or from the words of topics.
+    This one is never updated; those that are `Learning` are.
     """
 
     design: Design
     start: float
-
-    is_learnt: ClassVar[bool] = False
 
     def start_weights(self, n_topics: int) -> NDArray[np.float64]:
         """Log weights [label, topic] before the first sweep."""
         log_weights = np.zeros((len(self.design.names), n_topics))
         log_weights[-1] = math.log(self.start)
         return log_weights
-
-    def learn_from_documents(
-        self,
-        log_weights: NDArray[np.float64],
-        alpha: Concentration,
-        shards: Sequence[Shard],
-        topics: NDArray[np.uint16],
-        rngs: Sequence[np.random.Generator],
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        """Weights given the topics of documents; there is a generator for every shard."""
-        raise NotImplementedError
-
-    def learn_from_words(
-        self,
-        log_weights: NDArray[np.float64],
-        beta: Concentration,
-        counts: WordCounts,
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        """Weights given the words of topics; renews `beta` in place."""
-        raise NotImplementedError
 
     def multiply(self, log_weights: NDArray[np.float64]) -> Concentration:
         """The product of every row's weights, as it is."""
@@ -169,3 +144,31 @@ def _empty(n_rows: int, n_topics: int) -> Concentration:
 
 class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
+
+
+class Learning(LogLinear, ABC):
+    """A prior that learns its weights after every sweep, from documents or from the words of topics."""
+
+    @abstractmethod
+    def learn_from_documents(
+        self,
+        log_weights: NDArray[np.float64],
+        alpha: Concentration,
+        shards: Sequence[Shard],
+        topics: NDArray[np.uint16],
+        rngs: Sequence[np.random.Generator],
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Weights given the topics of documents; there is a generator for every shard."""
+
+    @abstractmethod
+    def learn_from_words(
+        self,
+        log_weights: NDArray[np.float64],
+        beta: Concentration,
+        counts: WordCounts,
+        blocks: Blocks,
+        n_sweeps: int,
+    ) -> Learnt:
+        """Weights given the words of topics; renews `beta` in place."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from metalda.kernels.regression import add_rising, count_topics
 from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learnt, LogLinear, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, Learnt, WordCounts
 
 STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
@@ -74,7 +74,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True, eq=False)
-class Regression(LogLinear):
+class Regression(Learning):
     """Weights are at the maximum of their posterior, found anew every `interval` sweeps after `burn_in`.
 
     log lambda[l, k] ~ Normal(0, variance), with a variance of its own for the default label. Values of labels may be
@@ -86,8 +86,6 @@ class Regression(LogLinear):
     burn_in: int
     interval: int
     max_steps: int = 20
-
-    is_learnt: ClassVar[bool] = True
 
     def learn_from_documents(
         self,

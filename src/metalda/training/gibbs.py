@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
-from metalda.priors import Blocks
+from metalda.priors import Blocks, Learning
 from metalda.samplers import Assignment, Draw, Problem, Run, TopicCounts
 
 
@@ -105,14 +105,14 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     after_tokens = time.perf_counter()
     blocks = Blocks(problem.stripes, rngs.stripes, run)
     doc_tables = word_tables = 0.0
-    if problem.doc_prior.is_learnt:
+    if isinstance(problem.doc_prior, Learning):
         log_weights, doc_tables = problem.doc_prior.learn_from_documents(
             state.log_doc_weights, state.alpha, problem.shards, state.topics, rngs.shards, blocks, state.n_sweeps
         )
         if log_weights is not state.log_doc_weights:
             state = state._replace(log_doc_weights=log_weights, alpha=problem.doc_prior.alpha(log_weights))
     after_documents = time.perf_counter()
-    if problem.word_prior.is_learnt:
+    if isinstance(problem.word_prior, Learning):
         log_weights, word_tables = problem.word_prior.learn_from_words(
             state.log_word_weights, state.beta, state.counts, blocks, state.n_sweeps
         )
