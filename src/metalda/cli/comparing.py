@@ -192,7 +192,11 @@ _BEFORE_LABELS = (
     ),
     _Column("diversity", "diversity", ".3f", "share of distinct words among the 25 top words of all topics"),
 )
-_AFTER_LABELS = (_Column("ms per sweep", "seconds_per_sweep", ",.2f", "milliseconds; the mean over sweeps", 1000),)
+_AFTER_LABELS = (
+    _Column(
+        "ms per sweep", "seconds_per_sweep", ",.2f", "milliseconds; the mean over the second half of the sweeps", 1000
+    ),
+)
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -123,7 +123,7 @@ def compare(
         words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
         topics; ``label_score``, how well a logistic regression tells labels from topic proportions that were inferred
         without them, by the ``label_measure`` accuracy or, where documents have several labels, micro-F1; and
-        ``seconds_per_sweep``, the mean: some models have sweeps that cost more than others.
+        ``seconds_per_sweep``, the mean of the second half: the first sweep may compile, and some cost more than others.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
         "coherence": coherence(model, train),
         "diversity": topic_diversity(model),
         "label_score": float("nan") if score is None else score.value,
-        "seconds_per_sweep": float(np.mean(model.history_["seconds"])),
+        "seconds_per_sweep": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
     }
     figures = {name: value if np.isfinite(value) else None for name, value in measures.items()}
     return {"topics": len(model.components_), **figures, "label_measure": None if score is None else score.measure}
