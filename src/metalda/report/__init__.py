@@ -1,0 +1,1 @@
+"""A fitted model as one HTML file that needs no network: a summary in plain data first, then the page from it."""
