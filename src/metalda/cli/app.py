@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, comparing, demo, fitting, inspecting
+from metalda.cli import applying, comparing, demo, fitting, inspecting, reproducing
 from metalda.cli.errors import error_border
 
 
@@ -66,5 +66,10 @@ _add(
     comparing.compare,
     name="compare",
     example="metalda compare news.jsonl --text body --labels section --models metalda,lda -k 50 --seeds 3",
+)
+_add(
+    reproducing.reproduce,
+    name="reproduce",
+    example="metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2",
 )
 _add(inspecting.datasets, name="datasets", example="metalda datasets --format json")

@@ -114,11 +114,16 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
 
 def run(model: TopicModel, split: Split, judging: Judging, checkpoint: Path | None, every: int) -> dict[str, Any]:
     """Fit and judge. Ctrl-C raises KeyboardInterrupt after the sweep under way, which is in the checkpoint then."""
+    fit_whole(model, split.train, checkpoint, every)
+    return judge(model, split, judging)
+
+
+def fit_whole(model: TopicModel, train: Corpus, checkpoint: Path | None, every: int) -> None:
+    """All sweeps, from a checkpoint on if there is one; Ctrl-C raises KeyboardInterrupt after the sweep under way."""
     with _ending_quietly():
-        model.fit(split.train, checkpoint=checkpoint, checkpoint_every=every, resume=checkpoint is not None)
+        model.fit(train, checkpoint=checkpoint, checkpoint_every=every, resume=checkpoint is not None)
     if model.n_iter_ < model.n_iter:
         raise KeyboardInterrupt
-    return judge(model, split, judging)
 
 
 @contextmanager

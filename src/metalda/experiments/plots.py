@@ -1,0 +1,114 @@
+"""Pictures of tables, ours beside the paper's; drawn on a matplotlib figure that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from metalda.errors import missing_extra
+from metalda.experiments.cells import Cell
+from metalda.experiments.paper import BY_LABEL, MODELS
+from metalda.storage import replacing
+
+if TYPE_CHECKING:
+    from metalda.experiments.plans import Table
+
+Draw = Callable[[Any, Sequence[Cell]], None]
+
+
+def save_picture(table: Table, path: Path) -> None:
+    """As PNG."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("matplotlib", "plot", "Drawing") from None
+    figure = Figure(layout="constrained", dpi=120)
+    table.draw(figure, table.cells)
+    with replacing(path, "xb") as file:
+        figure.savefig(file, format="png")
+
+
+def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
+    """A panel for each dataset: lines over the number of topics, and the paper's figures as hollow marks."""
+
+    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+        panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
+        for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
+            for model, own in _by_model(cells, dataset):
+                topics = [cell.key.topics for cell in own]
+                line = _line(axes, topics, own, model)
+                marks = [(cell.key.topics, cell.paper.mean) for cell in own if cell.paper is not None]
+                if marks:
+                    axes.plot(*zip(*marks, strict=True), "o", color=line, fillstyle="none", linestyle=":", linewidth=1)
+            axes.set(title=dataset, xlabel="topics", ylabel=measure)
+            axes.xaxis.get_major_locator().set_params(integer=True)
+            if log:
+                axes.set_yscale("log")
+        _legend(figure)
+
+    return draw
+
+
+def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
+    """A panel for each dataset: lines over the share of documents to train on, with that of unseen words."""
+
+    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+        panels = list(dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells))
+        for axes, (dataset, topics) in zip(_panels(figure, len(panels)), panels, strict=True):
+            shares = sorted({cell.key.share for cell in cells if cell.key.dataset == dataset and cell.key.share})
+            for model, own in _by_model([cell for cell in cells if cell.key.topics == topics], dataset):
+                _line(axes, [cell.key.share for cell in own], own, model)
+            axes.set(
+                title=f"{dataset}, {topics} topics", xlabel="documents trained on, unseen words", ylabel="perplexity"
+            )
+            axes.set_xticks(shares, [f"{share:.0%}\n{unseen[dataset, share]:.0%}" for share in shares])
+        _legend(figure)
+
+    return draw
+
+
+def draw_bars(measure: str) -> Draw:
+    """A panel for each dataset: a bar for each model, and the paper's figures as hollow marks."""
+
+    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+        panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
+        for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
+            own = [cell for cell in cells if cell.key.dataset == dataset][::-1]
+            names = [cell.key.model for cell in own]
+            axes.barh(names, [cell.mean for cell in own], xerr=[cell.deviation or 0 for cell in own], color="#7aa6c2")
+            marks = [(cell.paper.mean, cell.key.model) for cell in own if cell.paper is not None]
+            if marks:
+                axes.plot(*zip(*marks, strict=True), "o", color="black", fillstyle="none", label="the paper")
+                axes.legend(frameon=False)
+            axes.set(title=dataset, xlabel=measure)
+
+    return draw
+
+
+def _panels(figure: Any, n: int) -> Sequence[Any]:
+    figure.set_size_inches(5.5 * max(n, 1), 5)
+    return figure.subplots(1, n, squeeze=False)[0] if n else []
+
+
+def _by_model(cells: Sequence[Cell], dataset: str) -> list[tuple[str, list[Cell]]]:
+    """The cells of each model that has a number of topics to vary."""
+    own = [cell for cell in cells if cell.key.dataset == dataset and cell.key.model not in BY_LABEL]
+    return [(model, [c for c in own if c.key.model == model]) for model in dict.fromkeys(c.key.model for c in own)]
+
+
+def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any:
+    """Means with their standard deviations; returns the colour, which a model has in every picture."""
+    color = f"C{list(MODELS).index(model) % 10}"
+    style = "-" if list(MODELS).index(model) < 10 else "--"
+    deviations = [cell.deviation or 0 for cell in cells]
+    axes.errorbar(x, [c.mean for c in cells], deviations, color=color, linestyle=style, capsize=2, label=model)
+    return color
+
+
+def _legend(figure: Any) -> None:
+    """One for all panels."""
+    named = {
+        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(named.values(), named.keys(), loc="outside right center", frameon=False)
