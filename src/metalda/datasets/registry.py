@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from metalda.corpus import Corpus
-from metalda.datasets.paper import PathLike, load_tmn, load_ws
+from metalda.datasets.newsgroups import load_newsgroups
+from metalda.datasets.paper import load_tmn, load_ws
+from metalda.datasets.places import PathLike
 from metalda.datasets.python_docs import load_python_docs
+from metalda.datasets.reuters import load_reuters
 from metalda.errors import InputError
 
 
@@ -34,6 +37,14 @@ _LOADERS: dict[str, tuple[Dataset, Callable[[PathLike | None], Corpus | tuple[Co
         (
             Dataset("tmn", "Tag My News, 7 labels", 32_597, "TMN/ in METALDA_DATA"),
             load_tmn,
+        ),
+        (
+            Dataset("reuters", "Reuters-21578, 120 labels", 11_367, "reuters21578.tar.gz in METALDA_DATA"),
+            load_reuters,
+        ),
+        (
+            Dataset("20ng", "20 Newsgroups, 20 labels", 18_846, "20news-bydate.tar.gz in METALDA_DATA"),
+            load_newsgroups,
         ),
     )
 }

@@ -1,0 +1,70 @@
+"""The paper's preprocessing: Mallet's words, an English stop list, neither rare words nor those of nearly all texts."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from metalda.corpus import Corpus
+from metalda.corpus.tokenising import keep_words
+from metalda.datasets.places import PathLike
+from metalda.errors import InputError
+from metalda.meta import Embeddings, WordFeatures
+
+Vectors = Embeddings | WordFeatures | PathLike | Iterable[str] | None
+
+
+@cache
+def mallet_pattern() -> str:
+    r"""Mallet's default, ``\p{L}[\p{L}\p{P}]+\p{L}``, which Python's expressions cannot say: ``long-term``, ``don't``."""
+    letters, marks = _characters("L"), _characters("P")
+    return f"[{letters}][{letters}{marks}]+[{letters}]"
+
+
+def paper_corpus(
+    texts: Iterable[str], labels: Any, ids: Iterable[str], *, embeddings: Vectors = None, **tokenising: Any
+) -> Corpus:
+    """Texts as the paper tokenised and filtered them, unless settings of `Corpus.from_texts` say otherwise."""
+    defaults = {"token_pattern": mallet_pattern(), "stop_words": "english", "min_df": 5, "max_df": 0.95}
+    if "analyzer" in tokenising:
+        del defaults["token_pattern"]
+    corpus = Corpus.from_texts(texts, labels, ids, **{**defaults, **tokenising})
+    return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
+
+
+def keep_words_with_vectors(corpus: Corpus, embeddings: Vectors) -> Corpus:
+    """Without the words that have no vector; documents stay, even if nothing is left of them."""
+    known = _words_of(embeddings, corpus.vocabulary)
+    kept = np.array([word in known for word in corpus.vocabulary], dtype=bool)
+    if not kept.any():
+        raise InputError(f"embeddings: none of the {len(kept):,} words of the corpus has a vector")
+    words, offsets = keep_words(corpus.words, corpus.offsets, kept)
+    return replace(
+        corpus, words=words, offsets=offsets, vocabulary=tuple(corpus.vocabulary[v] for v in np.flatnonzero(kept))
+    )
+
+
+def _words_of(embeddings: Vectors, vocabulary: tuple[str, ...]) -> frozenset[str]:
+    if isinstance(embeddings, str | os.PathLike):
+        embeddings = Embeddings.read(embeddings, vocabulary=vocabulary)
+    if isinstance(embeddings, Embeddings | WordFeatures):
+        return frozenset(embeddings.words)
+    return frozenset(embeddings or ())
+
+
+def _characters(category: str) -> str:
+    """The characters of a Unicode category, as ranges inside the brackets of an expression."""
+    ranges: list[list[int]] = []
+    for code in range(0x10000):  # those beyond would make the search slow, and are no words of news
+        if unicodedata.category(chr(code))[0] == category:
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"\\u{low:04x}-\\u{high:04x}" for low, high in ranges)
