@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from metalda.corpus import Corpus
-from metalda.datasets import load
-from metalda.datasets.paper import _locate
+from metalda.datasets import load_newsgroups, load_reuters, load_tmn, load_ws
+from metalda.datasets.places import find_files
 from metalda.meta import Embeddings, WordFeatures
 
-DATASETS = ("ws", "tmn", "reuters", "20ng", "nyt", "an")
 VECTORS = "glove.6B.100d.subset.txt.gz"
 WS_FEATURES = "WS/binary_embeddings.txt"
 
@@ -43,16 +42,27 @@ class Material:
 @lru_cache(maxsize=1)
 def load_material(dataset: str, folder: Path | None) -> Material:
     """A corpus by its name; one line says what is missing, if something is."""
-    vectors = Embeddings.read(_locate(dataset, folder, [VECTORS])[0])
-    if dataset == "ws":  # the paper's own features; the vectors behind them are not to be had
-        features = WordFeatures.read(_locate(dataset, folder, [WS_FEATURES])[0])
-        train, test = load("ws", folder)
+    vectors = Embeddings.read(*find_files(dataset, folder, (VECTORS,)))
+    if dataset == "ws":  # with the paper's own features; the vectors behind them are not to be had
+        features = WordFeatures.read(*find_files(dataset, folder, (WS_FEATURES,)))
+        train, test = load_ws(folder)
         return Material(_join(train, test), (train, test), features, vectors)
-    return Material(load(dataset, folder), None, vectors.binarize(), vectors)
+    return Material(_LOADERS[dataset](folder, vectors), None, vectors.binarize(), vectors)
+
+
+# The paper drops words without vectors, for a fair comparison; Tag My News comes with its words chosen.
+_LOADERS: Mapping[str, Callable[[Path | None, Embeddings], Corpus]] = {
+    "tmn": lambda folder, vectors: load_tmn(folder),
+    "reuters": lambda folder, vectors: load_reuters(folder, embeddings=vectors),
+    "20ng": lambda folder, vectors: load_newsgroups(folder, embeddings=vectors),
+}
+DATASETS = ("ws", *_LOADERS)
 
 
 def _join(first: Corpus, second: Corpus) -> Corpus:
     """The documents of both, each with one label."""
-    documents = [list(document) for part in (first, second) for document in part]
-    labels = [part.labels.names[j] for part in (first, second) for j in part.labels.matrix.indices]  # type: ignore[union-attr]
+    documents, labels = [], []
+    for part in (first, second):
+        documents += [list(document) for document in part]
+        labels += [] if part.labels is None else [part.labels.names[j] for j in part.labels.matrix.indices]
     return Corpus.from_tokens(documents, labels)
