@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -73,39 +73,60 @@ def reproduce(
     hours.
     """
     from metalda.experiments import EXPERIMENTS
+    from metalda.experiments.materials import DATASETS
+    from metalda.experiments.paper import MODELS
     from metalda.experiments.plans import Plan
     from metalda.experiments.runs import RunStore, run_jobs
 
-    experiment = EXPERIMENTS[what.value]
+    experiment = EXPERIMENTS.get(what.value)  # findings are drawn from all of them
     plan = Plan(
-        datasets=_names(dataset) or experiment.datasets,
-        models=_names(models) or experiment.models,
+        datasets=_names(dataset) or (DATASETS if experiment is None else experiment.datasets),
+        models=_names(models) or (tuple(MODELS) if experiment is None else experiment.models),
         topics=_whole_numbers(topics, "--topics"),
         seeds=tuple(range(seeds)),
         sweeps=sweeps,
         data=data,
     )
     store = RunStore(output)
+    if experiment is None:
+        _write_findings(plan, store, format)
+        return
     if run:
         run_jobs(list(experiment.jobs(plan)), store, data, n_processes=jobs if experiment.shared else 1)
-    _write(experiment, plan, store, plot=plot, format=format)
+        if experiment.finish is not None:
+            experiment.finish(plan, store)
+    _write_table(experiment, plan, store, plot=plot, format=format)
 
 
-def _write(experiment: Experiment, plan: Plan, store: RunStore, *, plot: bool, format: PlainFormat) -> None:
-    from metalda.storage import replacing, write_document
-
+def _write_table(experiment: Experiment, plan: Plan, store: RunStore, *, plot: bool, format: PlainFormat) -> None:
     table = experiment.table(plan, store)
     if not table.cells:
         raise InputError(f"{store.folder}: no runs of {experiment.name} are there yet; leave out --no-run")
-    text = f"# {experiment.title}\n\n{table.text}"
-    document = {"experiment": experiment.name, "cells": [cell.to_plain() for cell in table.cells]}
-    with replacing(store.folder / f"{experiment.name}.md", "x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    write_document(store.folder / f"{experiment.name}.json", "table", document)
     if plot:
         from metalda.experiments.plots import save_picture
 
         save_picture(table, store.folder / f"{experiment.name}.png")
+    document = {"experiment": experiment.name, "cells": [cell.to_plain() for cell in table.cells]}
+    _write(store.folder / experiment.name, f"# {experiment.title}\n\n{table.text}", document, format)
+
+
+def _write_findings(plan: Plan, store: RunStore, format: PlainFormat) -> None:
+    from metalda.experiments.findings import as_markdown, find_out
+
+    findings = find_out(plan, store)
+    if not any(finding.checks for finding in findings):
+        raise InputError(f"{store.folder}: no runs to draw findings from; run the tables first")
+    document = {"findings": [finding.to_plain() for finding in findings]}
+    _write(store.folder / "findings", f"# The paper's findings\n\n{as_markdown(findings)}", document, format)
+
+
+def _write(stem: Path, text: str, document: dict[str, Any], format: PlainFormat) -> None:
+    """Markdown and JSON into files, and one of them onto the screen."""
+    from metalda.storage import replacing, write_document
+
+    with replacing(stem.with_suffix(".md"), "x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    write_document(stem.with_suffix(".json"), "table", document)
     if format is PlainFormat.json:
         tables.print_json(document)
     else:

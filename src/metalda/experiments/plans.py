@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,10 @@ class Plan:
                 if name not in there:
                     raise InputError(f"the paper has no {kind} {name!r}; it has {', '.join(there)}")
 
+    def with_topics(self, topics: tuple[int, ...]) -> Plan:
+        """The same with these numbers of topics, unless others were asked for."""
+        return self if self.topics else replace(self, topics=topics)
+
     def includes(self, key: Key) -> bool:
         """Whether a cell belongs to it."""
         return key.dataset in self.datasets and key.model in self.models
@@ -53,4 +57,5 @@ class Experiment(NamedTuple):
     models: tuple[str, ...]
     jobs: Callable[[Plan], Iterable[Job]]
     table: Callable[[Plan, RunStore], Table]
-    shared: bool = True  # whether several runs at a time do it no harm
+    finish: Callable[[Plan, RunStore], None] | None = None  # what is to be done once all jobs are
+    shared: bool = True  # whether several jobs at a time do it no harm

@@ -18,20 +18,24 @@ from metalda.storage import read_document, write_document
 from metalda.storage.manifest import package_version
 
 
-class Job(Protocol):
-    """Something to be run once: a frozen dataclass that says all that decides the result."""
+class Question(Protocol):
+    """A frozen dataclass that says all that decides the result."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def name(self) -> str:
-        """Its own among all jobs, fit for a file."""
+        """Its own among all questions, fit for a file."""
+
+
+class Job(Question, Protocol):
+    """Something to be run once."""
 
     def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
         """The result, as JSON can hold it; Ctrl-C raises KeyboardInterrupt, and the checkpoint is there to go on."""
 
 
-J = TypeVar("J", bound=Job)
+Q = TypeVar("Q", bound=Question)
 
 
 @dataclass(frozen=True)
@@ -40,36 +44,47 @@ class RunStore:
 
     folder: Path
 
-    def find(self, job: Job) -> dict[str, Any] | None:
+    def find(self, job: Question) -> dict[str, Any] | None:
         """The result of a job, if it is there."""
         file = self._file(job)
         if not file.exists():
             return None
-        document = read_document(file, "experiment")
-        if document.get("job") != asdict(job) or not isinstance(document.get("result"), dict):
-            raise StorageError(f"{file}: damaged: not the run of its name; remove it, and the run will be repeated")
+        document = _read(file)
+        if document["job"] != asdict(job):
+            raise StorageError(f"{file}: damaged: not the run of its name; remove it, and it will be repeated")
         return document["result"]
 
-    def keep(self, job: Job, result: Mapping[str, Any]) -> None:
+    def keep(self, job: Question, result: Mapping[str, Any]) -> None:
         """Now, for good."""
         self._file(job).parent.mkdir(parents=True, exist_ok=True)
         origin = {"date": f"{datetime.now(timezone.utc):%Y-%m-%d}", "metalda": package_version()}
         origin |= {"machine": platform.machine(), "python": platform.python_version()}
-        write_document(self._file(job), "experiment", {"job": asdict(job), "origin": origin, "result": dict(result)})
+        document = {"kind": type(job).__name__, "job": asdict(job), "origin": origin, "result": dict(result)}
+        write_document(self._file(job), "experiment", document)
         shutil.rmtree(self.checkpoint(job), ignore_errors=True)
 
-    def all(self, kind: type[J]) -> Iterator[tuple[J, dict[str, Any]]]:
+    def all(self, kind: type[Q]) -> Iterator[tuple[Q, dict[str, Any]]]:
         """The jobs of a kind that are done, in the order of their names, and their results."""
         for file in sorted((self.folder / "runs").glob("**/*.json")):
-            document = read_document(file, "experiment")
-            if set(document["job"]) == set(kind.__dataclass_fields__):
+            document = _read(file)
+            if document["kind"] == kind.__name__:
                 yield kind(**document["job"]), document["result"]
 
-    def checkpoint(self, job: Job) -> Path:
+    def checkpoint(self, job: Question) -> Path:
         return self.folder / "checkpoints" / job.name
 
-    def _file(self, job: Job) -> Path:
+    def _file(self, job: Question) -> Path:
         return self.folder / "runs" / f"{job.name}.json"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        document = read_document(file, "experiment")
+        if not all(isinstance(document.get(part), dict) for part in ("job", "result")) or "kind" not in document:
+            raise StorageError(f"{file}: damaged: not a run")
+    except StorageError as error:
+        raise StorageError(f"{error}; remove the file, and the run will be repeated") from error
+    return document
 
 
 class Stopped(KeyboardInterrupt):

@@ -11,7 +11,7 @@ import numpy as np
 
 from metalda.experiments.cells import Key, as_markdown, gather
 from metalda.experiments.materials import load_material
-from metalda.experiments.paper import MODELS, figures, topics_of
+from metalda.experiments.paper import MODELS, Figure, figures, topics_of
 from metalda.experiments.plans import Experiment, Plan, Table
 from metalda.experiments.plots import draw_by_topics
 from metalda.experiments.runs import RunStore
@@ -62,7 +62,8 @@ def list_jobs(plan: Plan) -> Iterator[Timing]:
 
 def tabulate(plan: Plan, store: RunStore) -> Table:
     found = [(job, result) for job, result in store.all(Timing) if plan.includes(job.key)]
-    cells = gather(found, lambda result: 1000 * result["seconds"], figures("speed"))
+    paper = {key: Figure(1000 * figure.mean, None) for key, figure in figures("speed").items()}
+    cells = gather(found, lambda result: 1000 * result["seconds"], paper)
     text = f"Milliseconds per sweep, the mean of {TIMED} sweeps after {WARM}.\n\n{as_markdown(cells, ',.1f')}"
     return Table(text, cells, draw_by_topics("milliseconds per sweep", log=True))
 

@@ -1,0 +1,188 @@
+"""What the paper concludes, one by one, and whether our runs bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+from metalda.experiments.cells import Cell, Key
+from metalda.experiments.coherence import TABLE_OF_COHERENCE
+from metalda.experiments.paper import BY_LABEL, COHERENCE_TOPICS
+from metalda.experiments.perplexity import TABLES_OF_PERPLEXITY
+from metalda.experiments.plans import Plan
+from metalda.experiments.runs import RunStore
+from metalda.experiments.speed import TABLE_OF_SPEED
+from metalda.experiments.training import Training
+from metalda.experiments.unseen import FIGURE_OF_UNSEEN_WORDS, SHARES
+
+OURS = "MetaLDA"
+SHORT, REGULAR = ("ws", "tmn", "an"), ("reuters", "20ng", "nyt")
+WITH_AND_WITHOUT_FEATURES = (
+    ("MetaLDA-0.1-wf", "LDA"),
+    ("WF-LDA", "LDA"),
+    ("MetaLDA-def-wf", "MetaLDA-def-def"),
+    ("MetaLDA", "MetaLDA-dl-def"),
+)
+
+
+class Check(NamedTuple):
+    """One comparison that a finding rests on."""
+
+    holds: bool
+    text: str
+
+
+Cells = Mapping[Key, Cell]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The cells of all tables."""
+
+    perplexity: Cells
+    n_topics: Mapping[Key, int]  # in all, where those of a key are by label
+    unseen: Cells
+    coherence: Cells
+    speed: Cells
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement of the paper, and all the comparisons that our runs allow."""
+
+    statement: str
+    checks: tuple[Check, ...]
+
+    @property
+    def exceptions(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.holds)
+
+    @property
+    def verdict(self) -> str:
+        """True only if nothing speaks against it."""
+        if not self.checks:
+            return "not run"
+        if not self.exceptions:
+            return "true"
+        return f"false in {len(self.exceptions)} of {len(self.checks)} comparisons"
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        checks = [check._asdict() for check in self.checks]
+        return {"statement": self.statement, "verdict": self.verdict, "checks": checks}
+
+
+def find_out(plan: Plan, store: RunStore) -> list[Finding]:
+    """All findings, from the runs that there are."""
+
+    def cells(experiment: Any) -> Cells:
+        return {cell.key: cell for cell in experiment.table(plan, store).cells}
+
+    evidence = Evidence(
+        cells(TABLES_OF_PERPLEXITY),
+        {job.key: result["topics"] for job, result in store.all(Training)},
+        cells(FIGURE_OF_UNSEEN_WORDS),
+        cells(TABLE_OF_COHERENCE),
+        cells(TABLE_OF_SPEED),
+    )
+    return [Finding(statement, tuple(check(evidence))) for statement, check in _FINDINGS.items()]
+
+
+def as_markdown(findings: list[Finding]) -> str:
+    """The verdicts, then the exceptions to each."""
+    lines = ["| finding | verdict | comparisons |", "|---|---|---|"]
+    lines += [f"| {each.statement} | {each.verdict} | {len(each.checks)} |" for each in findings]
+    for each in findings:
+        if each.exceptions:
+            lines += ["", f"Against “{each.statement}”:", "", *(f"- {check.text}" for check in each.exceptions)]
+    return "\n".join(lines) + "\n"
+
+
+def _best_or_tied(evidence: Evidence) -> Iterator[Check]:
+    """PLLDA is beside the MetaLDA with as many topics or, where there is none, the nearest with fewer."""
+    cells = evidence.perplexity
+    for key, other in cells.items():
+        if key.model == OURS:
+            continue
+        n_topics = evidence.n_topics[key] if key.model in BY_LABEL else key.topics
+        topics = [k.topics for k in cells if k[:2] == (key.dataset, OURS) and k.topics and k.topics <= (n_topics or 0)]
+        if topics and (key.model in BY_LABEL or max(topics) == n_topics):
+            yield _lower(cells[Key(key.dataset, OURS, max(topics))], other, tied=True)
+
+
+def _features_help(evidence: Evidence) -> Iterator[Check]:
+    for key, cell in evidence.perplexity.items():
+        for model, without in WITH_AND_WITHOUT_FEATURES:
+            other = evidence.perplexity.get(key._replace(model=without))
+            if key.model == model and other is not None:
+                yield _lower(cell, other)
+
+
+def _short_texts_gain_more(evidence: Evidence) -> Iterator[Check]:
+    gains = {}
+    for dataset in SHORT + REGULAR:
+        ours, plain = (evidence.perplexity.get(Key(dataset, model, COHERENCE_TOPICS)) for model in (OURS, "LDA"))
+        if ours is not None and plain is not None:
+            gains[dataset] = 1 - ours.mean / plain.mean
+    for short, regular in product(SHORT, REGULAR):
+        if short in gains and regular in gains:
+            text = f"{short}: {gains[short]:.1%} below LDA; {regular}: {gains[regular]:.1%}"
+            yield Check(gains[short] > gains[regular], text)
+
+
+def _gap_grows(evidence: Evidence) -> Iterator[Check]:
+    cells = evidence.unseen
+    for key in cells:
+        if key.model == OURS or key.share != SHARES[0]:
+            continue
+        ratios = []
+        for share in (SHARES[0], SHARES[-1]):
+            ours, other = (cells.get(key._replace(model=model, share=share)) for model in (OURS, key.model))
+            ratios += [other.mean / ours.mean] if ours is not None and other is not None else []
+        if len(ratios) == 2:
+            text = f"{key.dataset}: {key.model} over MetaLDA {ratios[0]:.3f} with {SHARES[0]:.0%} of the documents"
+            yield Check(ratios[0] > ratios[1], f"{text}, {ratios[1]:.3f} with {SHARES[-1]:.0%}")
+
+
+def _most_coherent(evidence: Evidence) -> Iterator[Check]:
+    ours = evidence.coherence.get(Key("ws", OURS, COHERENCE_TOPICS))
+    for key, other in evidence.coherence.items():
+        if ours is not None and key.model != OURS and (key.dataset, key.topics) == (ours.key.dataset, ours.key.topics):
+            text = f"ws, {key.topics} topics: MetaLDA {ours.mean:.4f}, {key.model} {other.mean:.4f}"
+            yield Check(ours.mean > other.mean, text)
+
+
+def _faster_than_other_features(evidence: Evidence) -> Iterator[Check]:
+    for key, other in evidence.speed.items():
+        ours = evidence.speed.get(key._replace(model=OURS))
+        if ours is not None and key.model in ("WF-LDA", "LF-LDA"):
+            yield _lower(ours, other, "ms", ".1f")
+
+
+def _faster_than_the_paper(evidence: Evidence) -> Iterator[Check]:
+    for key, cell in evidence.speed.items():
+        if cell.paper is not None:
+            what = f"{key.dataset}, {key.topics} topics, {key.model}"
+            yield Check(cell.mean < cell.paper.mean, f"{what}: {cell.mean:.1f} ms, in the paper {cell.paper.mean:.1f}")
+
+
+def _lower(cell: Cell, other: Cell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
+    """Whether a figure is below another, or no further above it than the two standard deviations."""
+    room = (cell.deviation or 0) + (other.deviation or 0) if tied else 0
+    names = [
+        f"{each.key.model} with {each.key.topics} topics {each.mean:{form}} {unit}".strip() for each in (cell, other)
+    ]
+    return Check(cell.mean <= other.mean + room, f"{cell.key.dataset}: {names[0]}, {names[1]}")
+
+
+_FINDINGS: Mapping[str, Callable[[Evidence], Iterator[Check]]] = {
+    "MetaLDA is best or tied on every corpus, at an equal number of topics": _best_or_tied,
+    "Word features help models that are like LDA": _features_help,
+    "The gain over LDA is larger on short texts": _short_texts_gain_more,
+    "The gap grows as there are fewer documents to train on": _gap_grows,
+    "MetaLDA's topics are the most coherent on Web Snippets": _most_coherent,
+    "MetaLDA's sweeps are faster than WF-LDA's and LF-LDA's": _faster_than_other_features,
+    "Every model is faster than in the paper": _faster_than_the_paper,
+}

@@ -1,0 +1,131 @@
+"""``metalda reproduce``: tables from runs that are kept, on a very small Web Snippets."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.helpers import Run, error_line
+from metalda.experiments.training import Training
+from metalda.models.base import TopicModel
+from small_ws import write_small_ws
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_small_ws(tmp_path / "data")
+
+
+@pytest.fixture
+def quick(data: Path, tmp_path: Path) -> tuple[object, ...]:
+    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--sweeps", 8, "--seeds", 2)
+
+
+def cells(folder: Path, name: str) -> list[dict]:
+    return json.loads((folder / f"{name}.json").read_text())["document"]["cells"]
+
+
+def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
+    result = run("reproduce", "variants", *quick)
+    assert (result.exit_code, result.stderr) == (0, "")
+    out = tmp_path / "out"
+    assert result.stdout.strip() == (out / "variants.md").read_text().strip()
+    assert "| MetaLDA-def-wf | " in result.stdout
+    assert (out / "variants.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((out / "runs" / "ws").iterdir())) == 7 * 2
+    assert not list((out / "checkpoints").rglob("*.json"))
+    assert {cell["runs"] for cell in cells(out, "variants")} == {2}
+
+
+def test_runs_are_shared_and_never_repeated(
+    run: Run, quick: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run("reproduce", "perplexity", *quick, "--models", "LDA,PLLDA,LLDA")
+    assert first.exit_code == 0, first.output
+    done = len(list((tmp_path / "out" / "runs" / "ws").iterdir()))
+    assert done == 2 * (1 + 4 + 1)
+    monkeypatch.setattr(TopicModel, "fit", None)
+    again = run("reproduce", "perplexity", *quick, "--models", "LDA,PLLDA,LLDA")
+    assert again.stdout == first.stdout
+    assert "labels of the test documents hidden" in again.stdout
+
+
+def test_two_processes_give_what_one_gives(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
+    arguments = ("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA", "--format", "json", "--no-plot")
+    one = run(*arguments)
+    two = run(*arguments, "-o", tmp_path / "two", "--jobs", 2)
+    assert (two.exit_code, two.stderr) == (0, "")
+    assert json.loads(one.stdout) == json.loads(two.stdout)
+
+
+def test_figures_are_those_of_the_library(run: Run, quick: tuple[object, ...], data: Path, tmp_path: Path) -> None:
+    from metalda import MetaLDA, WordFeatures
+    from metalda.datasets import load_ws
+
+    run("reproduce", "perplexity", *quick, "--models", "MetaLDA", "--no-plot")
+    train, test = load_ws(data)
+    features = WordFeatures.read(data / "WS" / "binary_embeddings.txt")
+    model = MetaLDA(3, word_features=features, n_iter=8, random_state=1, verbose=False).fit(train)
+    kept = json.loads((tmp_path / "out" / "runs" / "ws" / "MetaLDA-k3-8-seed1.json").read_text())["document"]["result"]
+    assert kept["perplexity"]["last"] == model.perplexity(test, draws="last")
+    assert kept["labels_hidden"]["mean"] == model.perplexity(test.without_labels())
+
+
+def test_unseen_words_are_predicted_from_smaller_and_smaller_parts(run: Run, quick: tuple[object, ...]) -> None:
+    result = run("reproduce", "unseen", *quick, "-d", "ws", "--models", "LDA,MetaLDA")
+    assert result.exit_code == 0, result.output
+    assert "| ws, 3 topics, trained on | 20%, " in result.stdout
+
+
+def test_speed_is_that_of_every_model(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
+    result = run("reproduce", "speed", *quick, "-d", "ws", "--models", "LDA,LF-LDA,LLDA")
+    assert result.exit_code == 0, result.output
+    assert [cell["model"] for cell in cells(tmp_path / "out", "speed")] == ["LDA", "LLDA", "LF-LDA"]
+
+
+def test_findings_are_drawn_from_what_was_run(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
+    run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA", "--no-plot")
+    result = run("reproduce", "findings", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "| MetaLDA's topics are the most coherent on Web Snippets | not run | 0 |" in result.stdout
+    assert (tmp_path / "out" / "findings.json").exists()
+
+
+def test_an_interrupted_table_goes_on(
+    run: Run, quick: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Training.run
+
+    def stop(self: Training, *arguments: object) -> dict:
+        if self.model == "MetaLDA":
+            raise KeyboardInterrupt
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Training, "run", stop)
+    stopped = run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA")
+    assert stopped.exit_code == 130
+    assert "1 of 4 runs are done and kept; the same command goes on from here" in stopped.output
+    monkeypatch.setattr(Training, "run", original)
+    assert run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("perplexity", "-d", "bbc"), "the paper has no dataset 'bbc'; it has ws, tmn"),
+        (("perplexity", "-m", "lda"), "the paper has no model 'lda'; it has LDA, PTM"),
+        (("perplexity", "-k", "50,many"), "--topics 50,many: expected whole numbers from 1 on"),
+        (("speed", "--no-run"), "no runs of speed are there yet"),
+        (("findings",), "no runs to draw findings from"),
+    ],
+)
+def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    assert message in error_line(run("reproduce", *arguments, "-o", tmp_path / "out"))
+
+
+def test_missing_data_is_named(run: Run, tmp_path: Path, data: Path) -> None:
+    line = error_line(run("reproduce", "perplexity", "-d", "reuters", "--data", data, "-o", tmp_path / "out"))
+    assert "reuters21578.tar.gz" in line
+    (data / "WS" / "binary_embeddings.txt").unlink()
+    line = error_line(run("reproduce", "perplexity", "--data", data, "-o", tmp_path / "out"))
+    assert "WS/binary_embeddings.txt expected in" in line
