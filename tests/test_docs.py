@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import metalda
+import metalda.evaluation
 from metalda.models.base import TopicModel
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -28,6 +29,16 @@ MODELS = [
     for name in metalda.__all__
     if isinstance(value := getattr(metalda, name), type) and issubclass(value, TopicModel)
 ]
+
+
+FUNCTIONS = [name for name in metalda.evaluation.__all__ if name in metalda.__all__]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_example_of_a_function_runs(name: str) -> None:
+    (examples,) = doctest.DocTestFinder(recurse=False).find(getattr(metalda, name), name)
+    assert examples.examples
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples).failed == 0
 
 
 @pytest.mark.parametrize("name", MODELS)

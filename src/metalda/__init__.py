@@ -24,6 +24,12 @@ _HOME = {
     "PTM": "metalda.models",
     "load": "metalda.models",
     "compare": "metalda.evaluation",
+    "diagnose_chains": "metalda.evaluation",
+    "exclusivity": "metalda.evaluation",
+    "plot_search": "metalda.evaluation",
+    "search_k": "metalda.evaluation",
+    "stability": "metalda.evaluation",
+    "topic_diversity": "metalda.evaluation",
 }
 
 __all__ = [
@@ -42,12 +48,26 @@ __all__ = [
     "WordFeatures",
     "__version__",
     "compare",
+    "diagnose_chains",
+    "exclusivity",
     "load",
+    "plot_search",
+    "search_k",
+    "stability",
+    "topic_diversity",
 ]
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
-    from metalda.evaluation import compare
+    from metalda.evaluation import (
+        compare,
+        diagnose_chains,
+        exclusivity,
+        plot_search,
+        search_k,
+        stability,
+        topic_diversity,
+    )
     from metalda.meta import Embeddings, WordFeatures
     from metalda.models import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
 

@@ -18,11 +18,15 @@ from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.evaluation.candidates import Candidate, find_candidates
 from metalda.evaluation.runs import MEASURES, Judging, RunFolder, Split, identify_run, run
+from metalda.evaluation.stability import word_stability
 from metalda.models.base import TopicModel
 from metalda.storage import replacing, write_document
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+FIGURES = (*MEASURES, "stability")  # of which the last takes all runs of a model
 
 
 class InterruptedComparison(KeyboardInterrupt):
@@ -36,7 +40,7 @@ class InterruptedComparison(KeyboardInterrupt):
 
 @dataclass
 class Comparison:
-    """The runs so far, each a dictionary: model, seed, and the measures."""
+    """The runs so far, each a dictionary: model, seed, the measures, and the top words of each topic."""
 
     settings: dict[str, Any]  # that they have in common
     runs: list[dict[str, Any]] = field(default_factory=list)
@@ -47,22 +51,32 @@ class Comparison:
         import pandas as pd
 
         columns = ["model", "seed", "topics", *MEASURES, "label_measure"]
-        numbers = dict.fromkeys(MEASURES, "float64")
-        return pd.DataFrame(self.runs, columns=columns).astype(numbers)
+        table = pd.DataFrame(self.runs, columns=columns).assign(stability=self._stability())
+        return table.astype(dict.fromkeys(FIGURES, "float64"))
+
+    def _stability(self) -> list[float]:
+        """How far the topics of each run agree with those of the model's other seeds."""
+        scores = [float("nan")] * len(self.runs)
+        names = [each["model"] for each in self.runs]
+        for name in set(names):
+            own = [i for i, other in enumerate(names) if other == name]
+            for i, score in zip(own, word_stability([self.runs[i]["top_words"] for i in own]), strict=True):
+                scores[i] = score
+        return scores
 
     def by_model(self) -> pd.DataFrame:
         """A row per model: means over seeds, and standard deviations as ``…_sd``."""
         groups = self.by_run().groupby("model", sort=False)
         table = groups.agg(runs=("seed", "size"), topics=("topics", "first"))
-        for measure in MEASURES:
+        for measure in FIGURES:
             table[measure], table[f"{measure}_sd"] = groups[measure].mean(), groups[measure].std(ddof=1)
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON; what could not be measured is None."""
-        table = self.by_model()
-        models = table.astype(object).where(table.notna(), None).to_dict("records")
-        return {"settings": self.settings, "models": models, "runs": self.runs}
+        tables = {"models": self.by_model(), "runs": self.by_run()}
+        rows = {name: t.astype(object).where(t.notna(), None).to_dict("records") for name, t in tables.items()}
+        return {"settings": self.settings, **rows}
 
     def save(self, folder: Path) -> None:
         """As ``comparison.csv`` and ``comparison.json``."""
@@ -121,9 +135,11 @@ def compare(
     DataFrame
         ``perplexity`` of the test documents, their labels given; ``coherence``, the mean NPMI of a topic's ten top
         words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
-        topics; ``label_score``, how well a logistic regression tells labels from topic proportions that were inferred
-        without them, by the ``label_measure`` accuracy or, where documents have several labels, micro-F1; and
-        ``seconds_per_sweep``, the mean of the second half: the first sweep may compile, and some cost more than others.
+        topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (:func:`exclusivity`);
+        ``label_score``, how well a logistic regression tells labels from topic proportions that were inferred
+        without them, by the ``label_measure`` accuracy or, where documents have several labels, micro-F1;
+        ``seconds_per_sweep``, the mean of the second half: the first sweep may compile, and some cost more than others;
+        and ``stability``, how far the topics of the seeds agree by their ten top words (:func:`stability`).
 
     Examples
     --------

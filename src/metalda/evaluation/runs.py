@@ -17,8 +17,9 @@ import numpy as np
 from metalda.corpus import Corpus
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.coherence import coherence
-from metalda.evaluation.diversity import topic_diversity
+from metalda.evaluation.diversity import exclusivity, topic_diversity
 from metalda.evaluation.prediction import label_accuracy
+from metalda.evaluation.stability import top_words
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
 from metalda.models.encoding import every_second
@@ -26,8 +27,9 @@ from metalda.models.identity import fingerprint, fingerprint_corpus
 from metalda.storage import check_writable, read_document, write_document
 from metalda.storage.manifest import package_version
 
-MEASURES = ("perplexity", "coherence", "diversity", "label_score", "seconds_per_sweep")
-_VERSION = 1  # of the measures: to be raised when one of them is computed in another way
+MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_sweep")
+_KEPT_WORDS = 10  # of each topic: by them the topics of runs are compared
+_VERSION = 2  # of the measures: to be raised when one of them is computed in another way
 _WITHOUT_EFFECT = ("vocabulary", "verbose")
 
 
@@ -94,7 +96,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
-    """The measures of a fitted model; None where there is nothing to measure."""
+    """The measures of a fitted model, None where there is nothing to measure, and the top words of its topics."""
     train, test = split.train, split.test
     score = None
     if train.labels is not None and test.labels is not None:
@@ -105,11 +107,17 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
         "perplexity": model.perplexity(test, draws=judging.draws, unseen=judging.unseen),
         "coherence": coherence(model, train),
         "diversity": topic_diversity(model),
+        "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
         "seconds_per_sweep": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
     }
     figures = {name: value if np.isfinite(value) else None for name, value in measures.items()}
-    return {"topics": len(model.components_), **figures, "label_measure": None if score is None else score.measure}
+    return {
+        "topics": len(model.components_),
+        **figures,
+        "label_measure": None if score is None else score.measure,
+        "top_words": top_words(model, _KEPT_WORDS),
+    }
 
 
 def run(model: TopicModel, split: Split, judging: Judging, checkpoint: Path | None, every: int) -> dict[str, Any]:

@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def centre(
+    log_weights: Sequence[NDArray[np.float64]], n_labels: int, sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Effects [draw, label, topic]: how far the log weight of a label lies from that of the average label.
+
+    A raw weight is not identified against the default's; its distance from the mean over labels, weighted by how many
+    documents have each, is.
+    """
+    draws = np.stack(log_weights)[:, :n_labels]
+    shares = np.asarray(sizes, np.float64)[:n_labels]
+    return draws - np.tensordot(shares / max(shares.sum(), 1.0), draws, axes=(0, 1))[:, None]
+
+
 def weight_effects(
     log_weights: Sequence[NDArray[np.float64]],
     names: Sequence[str],
@@ -21,10 +34,7 @@ def weight_effects(
     interval: float,
     kind: str,
 ) -> pd.DataFrame:
-    """A row for each label (or feature) and topic: how far its log weight lies from that of the average label.
-
-    A raw weight is not identified against the default's; its distance from the mean over labels, weighted by how many
-    documents have each, is. Low and high are quantiles over the draws.
+    """A row for each label (or feature) and topic: its effect; low and high are quantiles over the draws.
 
     Parameters
     ----------
@@ -35,9 +45,7 @@ def weight_effects(
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
-    draws = np.stack(log_weights)[:, : len(names)]  # [draw, label, topic]
-    shares = np.asarray(sizes, np.float64)[: len(names)]
-    centred = draws - np.tensordot(shares / max(shares.sum(), 1.0), draws, axes=(0, 1))[:, None]
+    centred = centre(log_weights, len(names), sizes)
     low, high = np.quantile(centred, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
     n_labels, n_topics = centred.shape[1:]
     return pd.DataFrame(
