@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 import metalda
 from metalda.cli import applying, comparing, demo, fitting, inspecting, reproducing
 from metalda.cli.errors import error_border
+from metalda.cli.sharing import with_shared_options
 
 
 class _Commands(TyperGroup):
@@ -48,7 +49,7 @@ def common(
 
 
 def _add(function: Any, *, name: str, example: str) -> None:
-    app.command(name, epilog=f"\b\nExample:\n  {example}")(function)
+    app.command(name, epilog=f"\b\nExample:\n  {example}")(with_shared_options(function))
 
 
 _add(demo.demo, name="demo", example="metalda demo --topics 20")

@@ -10,7 +10,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Draws, Format, Unseen
-from metalda.cli.reading import training_reading
+from metalda.cli.reading import ReadingOptions
 from metalda.cli.text import clean, short
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
@@ -32,6 +32,7 @@ def compare(
             show_default=False,
         ),
     ],
+    reading_options: ReadingOptions,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results, and to go on from.")
     ] = Path("comparison"),
@@ -45,19 +46,6 @@ def compare(
             "--test-size", help="Documents of DATA to hold out: 500, or a share.", show_default="0.2, without --test"
         ),
     ] = None,
-    text: options.Text = None,
-    labels: options.Labels = None,
-    label_delimiter: options.Delimiter = None,
-    bins: options.Bins = None,
-    numbers: options.Numbers = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: options.StopWords = None,
-    min_df: options.MinDf = "1",
-    max_df: options.MaxDf = "1.0",
-    ngrams: options.Ngrams = 1,
-    lowercase: options.Lowercase = True,
-    token_pattern: options.TokenPattern = None,
     embeddings: Annotated[
         Path | None,
         typer.Option(
@@ -103,21 +91,8 @@ def compare(
     known = {parameter for _, model in candidates for parameter in parameters_of(type(model))}
     word_files = WordFiles(embeddings, word_features)
     word_files.require_use(known, f"--models {','.join(names)}")
-    reading = training_reading(
-        data,
-        text=text,
-        labels=labels,
-        label_delimiter=label_delimiter,
-        bins=bins,
-        numbers=numbers,
-        format=input_format,
-        encoding=encoding,
-        stop_words=stop_words,
-        lowercase=lowercase,
-        token_pattern=token_pattern,
-        ngrams=ngrams,
-    )
-    corpus = reading.read(data, progress=True, **options.filters(min_df, max_df))
+    reading = reading_options.for_training(data)
+    corpus = reading.read(data, progress=True, **reading_options.filters)
     held_out = None
     if test is not None:
         held_out = reading.with_edges(corpus.label_names).for_new(test).read(test, progress=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import options
-from metalda.cli.reading import training_reading
+from metalda.cli.reading import ReadingOptions
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
 from metalda.models.registry import MODELS, NAMES, find_model, parameters_of
@@ -25,20 +25,8 @@ _MODELS_HELP = "Which model: " + "; ".join(f"{entry.name} {entry.description}" f
 def fit(
     data: options.Data,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Folder for the model.")],
-    text: options.Text = None,
-    labels: options.Labels = None,
-    label_delimiter: options.Delimiter = None,
-    bins: options.Bins = None,
-    numbers: options.Numbers = None,
+    reading_options: ReadingOptions,
     id: options.Id = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: options.StopWords = None,
-    min_df: options.MinDf = "1",
-    max_df: options.MaxDf = "1.0",
-    ngrams: options.Ngrams = 1,
-    lowercase: options.Lowercase = True,
-    token_pattern: options.TokenPattern = None,
     embeddings: Annotated[
         Path | None,
         typer.Option("--embeddings", metavar="FILE", help="Word vectors (GloVe, word2vec), made binary features."),
@@ -158,22 +146,8 @@ def fit(
     )
     word_files, known = WordFiles(embeddings, word_features), parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
-    reading = training_reading(
-        data,
-        text=text,
-        labels=labels,
-        label_delimiter=label_delimiter,
-        bins=bins,
-        numbers=numbers,
-        id=id,
-        format=input_format,
-        encoding=encoding,
-        stop_words=stop_words,
-        lowercase=lowercase,
-        token_pattern=token_pattern,
-        ngrams=ngrams,
-    )
-    corpus = reading.read(data, progress=not quiet, **options.filters(min_df, max_df))
+    reading = reading_options.for_training(data, id=id)
+    corpus = reading.read(data, progress=not quiet, **reading_options.filters)
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)

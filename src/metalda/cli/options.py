@@ -256,11 +256,6 @@ def count_or_share(value: str, option: str) -> int | float:
         raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
 
 
-def filters(min_df: str, max_df: str) -> dict[str, int | float]:
-    """By how many documents have a word."""
-    return {"min_df": count_or_share(min_df, "--min-df"), "max_df": count_or_share(max_df, "--max-df")}
-
-
 def prior(value: str | None, name: str, option: str) -> str | float | None:
     """The name of a prior, or the number of a fixed one."""
     if value is None or value in (name, "default"):

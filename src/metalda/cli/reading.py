@@ -126,32 +126,49 @@ class Reading:
         return cls(**saved)
 
 
-def training_reading(
-    path: Path,
-    *,
-    text: list[str] | None,
-    labels: list[str] | None,
-    bins: list[str] | None,
-    numbers: list[str] | None,
-    format: options.InputFormat | None,
-    encoding: str | None,
-    stop_words: str | None,
-    lowercase: bool,
-    **other: Any,
-) -> Reading:
-    """How data to learn from are read, from the options as they were given."""
-    reading = Reading(
-        text=options.columns(text),
-        labels=options.columns(labels) or [],
-        bins=options.bins(bins),
-        numbers=dict.fromkeys(options.columns(numbers) or []),
-        format=format and format.value,
-        encoding=encoding or "utf-8",
-        lowercase=lowercase,
-        **other,
-    ).located(path)
-    default = None if reading.format == "java" else "english"
-    return reading.with_stop_words(read_stop_words(stop_words, lowercase=lowercase, default=default))
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How data to learn from are read: the options of every command that learns."""
+
+    text: options.Text = None
+    labels: options.Labels = None
+    label_delimiter: options.Delimiter = None
+    bins: options.Bins = None
+    numbers: options.Numbers = None
+    input_format: options.Input = None
+    encoding: options.Encoding = None
+    stop_words: options.StopWords = None
+    min_df: options.MinDf = "1"
+    max_df: options.MaxDf = "1.0"
+    ngrams: options.Ngrams = 1
+    lowercase: options.Lowercase = True
+    token_pattern: options.TokenPattern = None
+
+    def for_training(self, path: Path, *, id: str | None = None) -> Reading:
+        """What they mean for this file."""
+        reading = Reading(
+            text=options.columns(self.text),
+            labels=options.columns(self.labels) or [],
+            label_delimiter=self.label_delimiter,
+            bins=options.bins(self.bins),
+            numbers=dict.fromkeys(options.columns(self.numbers) or []),
+            id=id,
+            format=self.input_format and self.input_format.value,
+            encoding=self.encoding or "utf-8",
+            lowercase=self.lowercase,
+            token_pattern=self.token_pattern,
+            ngrams=self.ngrams,
+        ).located(path)
+        default = None if reading.format == "java" else "english"
+        return reading.with_stop_words(read_stop_words(self.stop_words, lowercase=self.lowercase, default=default))
+
+    @property
+    def filters(self) -> dict[str, int | float]:
+        """Which words are left out by how many documents have them."""
+        return {
+            "min_df": options.count_or_share(self.min_df, "--min-df"),
+            "max_df": options.count_or_share(self.max_df, "--max-df"),
+        }
 
 
 def read_stop_words(value: str | None, *, lowercase: bool, default: str | list[str] | None) -> str | list[str] | None:
