@@ -12,7 +12,6 @@ from metalda.datasets.places import PathLike, find_collection, members, missing
 from metalda.datasets.preprocessing import Vectors, paper_corpus
 from metalda.errors import InputError
 
-ARCHIVES = ("20news-bydate.tar.gz", "20news-bydate.tgz", "20news-bydate.tar")
 INSIDE = "20news-bydate-*/*/*"
 
 _QUOTE = re.compile(r"(writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>)")
@@ -58,10 +57,9 @@ def load_newsgroups(
     """
     if isinstance(remove, str) or not set(remove) <= set(_REMOVALS):
         raise InputError(f"remove={remove!r}: give a list of {', '.join(_REMOVALS)}")
-    path = find_collection("20ng", folder, ARCHIVES, INSIDE)
+    path = find_collection(folder, "20news-bydate.tar", INSIDE)
     if path is None and not download:
-        remedy = "or let scikit-learn download it: download=True (--download)"
-        raise missing("20ng", folder, f"{ARCHIVES[0]}, or the folders that it holds,", remedy)
+        raise missing("20ng", folder)
     posts = sorted(_fetched() if path is None else _read(path))
     removals = [function for name, function in _REMOVALS.items() if name in remove]
     texts = [post.text for post in posts]
@@ -91,7 +89,7 @@ def _fetched() -> Iterator[Post]:
         bunch = fetch_20newsgroups(subset="all", shuffle=False)
     except OSError as error:  # no network, or an address that is gone
         raise InputError(
-            f"dataset '20ng': scikit-learn could not download it ({error}); get {ARCHIVES[0]} yourself"
+            f"dataset '20ng': scikit-learn could not download it ({error}); get 20news-bydate.tar.gz in another way"
         ) from error
     for name, text in zip(bunch.filenames, bunch.data, strict=True):
         yield _post(PurePosixPath(Path(name).as_posix()), text)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from metalda.corpus.files import one_line, reading
+from metalda.datasets.catalogue import DATASETS
 from metalda.errors import InputError
 
 PathLike = str | os.PathLike[str]
+
+COMPRESSIONS = ("", ".gz", ".bz2", ".xz")
 
 
 def cache_folder() -> Path:
@@ -34,46 +37,59 @@ def places(folder: PathLike | None) -> list[Path]:
     return [*([Path(named)] if named else []), cache_folder()]
 
 
-def find_files(name: str, folder: PathLike | None, files: tuple[str, ...]) -> list[Path]:
+def missing(name: str, folder: PathLike | None) -> InputError:
+    """The error for absent data: what is expected where, and how to get it."""
+    entry = DATASETS[name]
+    where = " or ".join(map(str, places(folder)))
+    choose = "" if folder is not None else "; or name another folder: folder= (--folder), METALDA_DATA"
+    return InputError(f"dataset {name!r}: expected {entry.files} in {where}; {entry.how}{choose}")
+
+
+def find_all(name: str, folder: PathLike | None, files: Sequence[str]) -> list[Path]:
     """All these files, from the first place that has them all."""
     for place in places(folder):
         paths = [place / file for file in files]
         if all(path.is_file() for path in paths):
             return paths
-    raise missing(name, folder, " and ".join(files))
+    raise missing(name, folder)
 
 
-def find_collection(name: str, folder: PathLike | None, archives: tuple[str, ...], inside: str) -> Path | None:
-    """The archive, or the folder in which it was unpacked: that of its name, or the place itself.
+def find_compressed(name: str, folder: PathLike | None, file: str) -> Path:
+    """This file, compressed in one way or another or not at all."""
+    for place in places(folder):
+        for suffix in COMPRESSIONS:
+            if (path := place / (file + suffix)).is_file():
+                return path
+    raise missing(name, folder)
+
+
+def find_collection(folder: PathLike | None, archive: str, inside: str) -> Path | None:
+    """An archive, compressed or not, or the folder in which it was unpacked: that of its name, or the place itself.
 
     Parameters
     ----------
-    archives : tuple of str
-        The names that the archive may have.
+    folder : path, optional
+    archive : str
+        Its name, ending in ``.tar``.
     inside : str
         A pattern of what must be in the folder.
     """
+    name = archive.removesuffix(".tar")
     for place in places(folder):
-        folders = [place / archive.partition(".")[0] for archive in archives] + [place]
-        for path in [*(place / archive for archive in archives), *folders]:
-            if path.is_file() or (path.is_dir() and next(path.glob(inside), None) is not None):
-                return path
+        for file in (*(archive + suffix for suffix in COMPRESSIONS), f"{name}.tgz"):
+            if (place / file).is_file():
+                return place / file
+        for unpacked in (place / name, place):
+            if next(unpacked.glob(inside), None) is not None:
+                return unpacked
     return None
-
-
-def missing(name: str, folder: PathLike | None, files: str, remedy: str = "") -> InputError:
-    """The error for absent data: what is expected where."""
-    where = " or ".join(map(str, places(folder)))
-    advice = remedy or f"see `metalda datasets {name}` in docs/datasets.md for how to get it"
-    hint = "" if folder is not None or os.environ.get("METALDA_DATA") else "; or set METALDA_DATA, or give folder="
-    return InputError(f"dataset {name!r}: {files} expected in {where}, not found{hint}; {advice}")
 
 
 def members(path: Path, inside: str) -> Iterator[tuple[PurePosixPath, bytes]]:
     """Name and content of the files in an archive, in its order, or in a folder, sorted; nothing is unpacked."""
     if path.is_dir():
         for file in sorted(path.glob(inside)):
-            if file.is_file():
+            if file.is_file() and not file.name.startswith("."):
                 with reading(file):
                     content = file.read_bytes()
                 yield PurePosixPath(file.relative_to(path).as_posix()), content
@@ -82,7 +98,7 @@ def members(path: Path, inside: str) -> Iterator[tuple[PurePosixPath, bytes]]:
         with reading(path), tarfile.open(path) as archive:
             for member in archive:
                 name = PurePosixPath(member.name)
-                if member.isfile() and name.match(inside):
+                if member.isfile() and name.match(inside) and not name.name.startswith("."):
                     stream = archive.extractfile(member)
                     assert stream is not None  # a file has content
                     yield name, stream.read()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -22,7 +22,7 @@ Vectors = Embeddings | WordFeatures | PathLike | Iterable[str] | None
 
 @cache
 def mallet_pattern() -> str:
-    r"""Mallet's default, ``\p{L}[\p{L}\p{P}]+\p{L}``, which Python's expressions cannot say: ``long-term``, ``don't``."""
+    r"""Mallet's default, ``\p{L}[\p{L}\p{P}]+\p{L}``, in Python's terms: ``long-term`` and ``don't`` are words."""
     letters, marks = _characters("L"), _characters("P")
     return f"[{letters}][{letters}{marks}]+[{letters}]"
 
@@ -31,11 +31,13 @@ def paper_corpus(
     texts: Iterable[str], labels: Any, ids: Iterable[str], *, embeddings: Vectors = None, **tokenising: Any
 ) -> Corpus:
     """Texts as the paper tokenised and filtered them, unless settings of `Corpus.from_texts` say otherwise."""
-    defaults = {"token_pattern": mallet_pattern(), "stop_words": "english", "min_df": 5, "max_df": 0.95}
-    if "analyzer" in tokenising:
-        del defaults["token_pattern"]
-    corpus = Corpus.from_texts(texts, labels, ids, **{**defaults, **tokenising})
+    corpus = Corpus.from_texts(texts, labels, ids, **paper_settings(tokenising))
     return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
+
+
+def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of `Corpus.from_texts` that the paper describes, with these changes."""
+    return {"token_pattern": mallet_pattern(), "stop_words": "english", "min_df": 5, "max_df": 0.95, **changes}
 
 
 def keep_words_with_vectors(corpus: Corpus, embeddings: Vectors) -> Corpus:

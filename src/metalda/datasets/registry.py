@@ -1,61 +1,57 @@
-"""The datasets by name."""
+"""The datasets by name, and how large they are."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
+
+import numpy as np
 
 from metalda.corpus import Corpus
+from metalda.datasets.catalogue import DATASETS, Dataset, Statistics
 from metalda.datasets.newsgroups import load_newsgroups
-from metalda.datasets.paper import load_tmn, load_ws
+from metalda.datasets.nyt import load_nyt
+from metalda.datasets.paper import load_an, load_tmn, load_ws
 from metalda.datasets.places import PathLike
 from metalda.datasets.python_docs import load_python_docs
 from metalda.datasets.reuters import load_reuters
+from metalda.datasets.tables import load_arxiv, load_wikipedia
 from metalda.errors import InputError
 
-
-class Dataset(NamedTuple):
-    """What there is to know before loading; ``n_documents`` is None where it depends on the machine."""
-
-    name: str
-    description: str
-    n_documents: int | None
-    how: str
+Loaded = Corpus | tuple[Corpus, Corpus]
 
 
-_LOADERS: dict[str, tuple[Dataset, Callable[[PathLike | None], Corpus | tuple[Corpus, Corpus]]]] = {
-    entry.name: (entry, loader)
-    for entry, loader in (
-        (
-            Dataset("python-docs", "docstrings of your Python's standard library, by module", None, "built in"),
-            lambda folder: load_python_docs(),
-        ),
-        (
-            Dataset("ws", "Web Snippets, 8 labels, the paper's train and test", 12_337, "WS/ in METALDA_DATA"),
-            load_ws,
-        ),
-        (
-            Dataset("tmn", "Tag My News, 7 labels", 32_597, "TMN/ in METALDA_DATA"),
-            load_tmn,
-        ),
-        (
-            Dataset("reuters", "Reuters-21578, 120 labels", 11_367, "reuters21578.tar.gz in METALDA_DATA"),
-            load_reuters,
-        ),
-        (
-            Dataset("20ng", "20 Newsgroups, 20 labels", 18_846, "20news-bydate.tar.gz in METALDA_DATA"),
-            load_newsgroups,
-        ),
-    )
+def _built_in(folder: PathLike | None, **settings: Any) -> Corpus:
+    return load_python_docs(**settings)
+
+
+_LOADERS: dict[str, Callable[..., Loaded]] = {
+    "python-docs": _built_in,
+    "ws": load_ws,
+    "tmn": load_tmn,
+    "an": load_an,
+    "reuters": load_reuters,
+    "20ng": load_newsgroups,
+    "nyt": load_nyt,
+    "arxiv": load_arxiv,
+    "wikipedia": load_wikipedia,
 }
 
 
 def available() -> list[Dataset]:
     """All datasets, in the order in which a newcomer should meet them."""
-    return [entry for entry, _ in _LOADERS.values()]
+    return list(DATASETS.values())
 
 
-def load(name: str, folder: PathLike | None = None) -> Corpus | tuple[Corpus, Corpus]:
+def describe(name: str) -> Dataset:
+    """What there is to know about a dataset before loading it."""
+    if name not in DATASETS:
+        raise InputError(f"no dataset {name!r}; there are: {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def load(name: str, folder: PathLike | None = None, **settings: Any) -> Loaded:
     """Load a dataset by name.
 
     Parameters
@@ -63,14 +59,54 @@ def load(name: str, folder: PathLike | None = None) -> Corpus | tuple[Corpus, Co
     name : str
         One of ``available()``.
     folder : path, optional
-        Where the data lies; by default the folder that the environment variable ``METALDA_DATA`` names. The built-in
-        corpus needs none.
+        Where the data lies; by default the folder that the environment variable ``METALDA_DATA`` names, then the cache,
+        ``~/.cache/metalda/datasets`` on Linux. The built-in corpus needs none.
+    **settings
+        Those of the dataset's own loader, such as ``embeddings=`` of `load_reuters`.
 
     Returns
     -------
     Corpus or (Corpus, Corpus)
         Train and test where the dataset comes split.
+
+    Examples
+    --------
+    >>> from metalda import datasets
+    >>> datasets.load("python-docs", limit=100)  # doctest: +ELLIPSIS
+    Corpus: 100 documents, ...
     """
-    if name not in _LOADERS:
-        raise InputError(f"no dataset {name!r}; there are: {', '.join(_LOADERS)}")
-    return _LOADERS[name][1](folder)
+    describe(name)
+    loader = _LOADERS[name]
+    parameters = inspect.signature(loader).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        for setting in settings:
+            if setting not in parameters:
+                raise InputError(f"dataset {name!r} comes tokenised and filtered: {setting}= has no meaning for it")
+    return loader(folder, **settings)
+
+
+def statistics(loaded: Loaded) -> Statistics:
+    """The size of a loaded dataset; train and test count together.
+
+    Examples
+    --------
+    >>> from metalda import Corpus
+    >>> train = Corpus.from_tokens([["goal", "keeper"], ["vote"]], labels=["sport", "politics"])
+    >>> test = Corpus.from_tokens([["goal", "law", "court"]], labels=["law"])
+    >>> statistics((train, test))
+    Statistics(documents=3, labels=3, vocabulary=5, mean_length=2.0)
+    """
+    parts = loaded if isinstance(loaded, tuple) else (loaded,)
+    n_documents = sum(map(len, parts))
+    return Statistics(
+        documents=n_documents,
+        labels=len({name for part in parts for name in part.label_names}),
+        vocabulary=len({word for part in parts for word in part.vocabulary}),
+        mean_length=sum(part.n_tokens for part in parts) / n_documents,
+    )
+
+
+def count_empty(loaded: Loaded) -> int:
+    """Documents without a word, which are kept so that the corpus has the documents that its owners say it has."""
+    parts = loaded if isinstance(loaded, tuple) else (loaded,)
+    return sum(int((np.diff(part.offsets) == 0).sum()) for part in parts)

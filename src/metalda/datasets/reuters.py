@@ -12,7 +12,6 @@ from metalda.datasets.places import PathLike, find_collection, members, missing
 from metalda.datasets.preprocessing import Vectors, paper_corpus
 from metalda.errors import InputError
 
-ARCHIVES = ("reuters21578.tar.gz", "reuters21578.tgz", "reuters21578.tar")
 INSIDE = "reut2-*.sgm"
 
 _DOCUMENT = re.compile(r'<REUTERS\b[^>]*?\bNEWID="(\d+)"[^>]*>(.*?)</REUTERS>', re.DOTALL)
@@ -49,11 +48,13 @@ def load_reuters(folder: PathLike | None = None, *, embeddings: Vectors = None, 
         11,367 documents in the order of their numbers, 120 labels. A text is all that ``TEXT`` holds: title, author,
         dateline and body. A document of which no word is left stays, empty.
     """
-    path = find_collection("reuters", folder, ARCHIVES, INSIDE)
+    path = find_collection(folder, "reuters21578.tar", INSIDE)
     if path is None:
-        raise missing("reuters", folder, f"{ARCHIVES[0]}, or the files {INSIDE},")
+        raise missing("reuters", folder)
     stories = sorted(
-        story for name, content in members(path, INSIDE) for story in read_stories(content.decode("latin-1"), str(name))
+        story
+        for name, content in members(path, INSIDE)
+        for story in read_stories(content.decode("latin-1"), f"{path}: {name}")
     )
     stories = [story for story in stories if story.topics]
     if not stories:
@@ -69,14 +70,14 @@ def load_reuters(folder: PathLike | None = None, *, embeddings: Vectors = None, 
 
 def read_stories(sgml: str, name: str = "text") -> Iterator[Story]:
     """The documents of one file, those without topics too."""
-    found = 0
-    for found, match in enumerate(_DOCUMENT.finditer(sgml), 1):
-        number, content = match.groups()
+    begun, whole = sgml.count("<REUTERS "), 0
+    for number, content in _DOCUMENT.findall(sgml):
+        whole += 1
         topics, text = _TOPICS.search(content), _TEXT.search(content)
         yield Story(
             int(number),
             [html.unescape(topic) for topic in _TOPIC.findall(topics[1])] if topics else [],
             html.unescape(_TAG.sub(" ", text[1])) if text else "",
         )
-    if found != sgml.count("<REUTERS "):
-        raise InputError(f"{name}: damaged: {sgml.count('<REUTERS '):,} documents begin, {found:,} are whole")
+    if whole < begun:
+        raise InputError(f"{name}: damaged or cut off: {begun:,} documents begin, {whole:,} of them end; get it again")
