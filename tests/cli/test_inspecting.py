@@ -1,4 +1,4 @@
-"""``metalda topics``, ``metalda effects`` and ``metalda datasets``."""
+"""``metalda topics`` and ``metalda effects``."""
 
 import csv
 import io
@@ -9,7 +9,6 @@ import pytest
 
 import metalda
 from cli.helpers import Run, Write, error_line
-from metalda.datasets import available
 
 
 def test_topics_are_the_models_in_every_format(run: Run, model: Path) -> None:
@@ -75,10 +74,3 @@ def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: P
 def test_values_out_of_range_are_one_line(run: Run, model: Path, options: tuple, message: str) -> None:
     command, *rest = options
     assert message in error_line(run(command, model, *rest))
-
-
-def test_datasets_lists_them_all(run: Run) -> None:
-    names = [entry.name for entry in available()]
-    assert [entry["name"] for entry in json.loads(run("datasets", "--format", "json").stdout)] == names
-    table = run("datasets").stdout
-    assert all(name in table for name in names)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, comparing, demo, fitting, inspecting, reproducing
+from metalda.cli import applying, comparing, corpora, demo, fitting, inspecting, reproducing
 from metalda.cli.errors import error_border
 from metalda.cli.sharing import with_shared_options
 
@@ -73,4 +73,4 @@ _add(
     name="reproduce",
     example="metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2",
 )
-_add(inspecting.datasets, name="datasets", example="metalda datasets --format json")
+_add(corpora.datasets, name="datasets", example="metalda datasets reuters --folder data -o reuters.jsonl")

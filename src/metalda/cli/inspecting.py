@@ -1,4 +1,4 @@
-"""``metalda topics``, ``metalda effects`` and ``metalda datasets``: looking at what there is."""
+"""``metalda topics`` and ``metalda effects``: looking at what there is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.options import Format, PlainFormat
+from metalda.cli.options import Format
 from metalda.cli.text import short
 from metalda.errors import InputError
 
@@ -125,23 +125,6 @@ def print_effects(model: TopicModel, table: pd.DataFrame, interval: float) -> No
     n_draws = len(model.draws_)
     advice = "" if n_draws >= 10 else ": too few for them to mean much; fit with more --iterations"
     print(f"\nIntervals are over {count(n_draws, 'kept draw')}{advice}.")
-
-
-def datasets(
-    format: Annotated[PlainFormat, typer.Option("--format", help="How to print.")] = PlainFormat.table,
-) -> None:
-    """List the corpora that metalda can load."""
-    from metalda.datasets import available
-
-    entries = available()
-    if format is PlainFormat.json:
-        tables.print_json([entry._asdict() for entry in entries])
-        return
-    rows = [
-        (entry.name, "?" if entry.n_documents is None else f"{entry.n_documents:,}", entry.how, entry.description)
-        for entry in entries
-    ]
-    tables.print_table(("name", "documents", "where", "what it is"), rows, left=("name", "where"))
 
 
 def _suggestions(name: str, names: tuple[str, ...]) -> str:

@@ -46,7 +46,7 @@ _ALL = (
         "docstrings of your Python's standard library, by module",
         None,
         "none",
-        "built in: your Python's own sources",
+        "do nothing: it is built in",
     ),
     Dataset(
         "ws",
@@ -61,7 +61,7 @@ _ALL = (
         "Tag My News, titles and descriptions",
         32_597,
         "TMN/TMN_train.txt, TMN/TMN_val.txt and TMN/TMN_test.txt",
-        "the tokenised files of Tag My News, a line 'label<TAB>words' per document",
+        "ask for the tokenised files of Tag My News, a line 'label<TAB>words' per document",
         Statistics(32_597, 7, 13_370, 18),
     ),
     Dataset(
@@ -69,7 +69,7 @@ _ALL = (
         "ABC News, short descriptions",
         12_495,
         "AN/train_doc.txt and AN/test_doc.txt",
-        "the paper's authors hold it; the lines are those of WS, 'id<TAB>labels<TAB>words'",
+        "ask the paper's authors; the lines are those of WS, 'id<TAB>labels<TAB>words'",
         Statistics(12_495, 194, 4_255, 13),
     ),
     Dataset(
@@ -93,7 +93,7 @@ _ALL = (
         "New York Times Annotated Corpus, Top/News/Health",
         52_521,
         "nyt_corpus/data/YYYY/MM.tgz (or unpacked beside them)",
-        "it is licensed: LDC2008T19 of the Linguistic Data Consortium",
+        "license LDC2008T19 from the Linguistic Data Consortium",
         Statistics(52_521, 545, 21_421, 442),
     ),
     Dataset(

@@ -42,7 +42,7 @@ def missing(name: str, folder: PathLike | None) -> InputError:
     entry = DATASETS[name]
     where = " or ".join(map(str, places(folder)))
     choose = "" if folder is not None else "; or name another folder: folder= (--folder), METALDA_DATA"
-    return InputError(f"dataset {name!r}: expected {entry.files} in {where}; {entry.how}{choose}")
+    return InputError(f"dataset {name!r}: expected {entry.files} in {where}; to get it, {entry.how}{choose}")
 
 
 def find_all(name: str, folder: PathLike | None, files: Sequence[str]) -> list[Path]:
@@ -102,5 +102,9 @@ def members(path: Path, inside: str) -> Iterator[tuple[PurePosixPath, bytes]]:
                     stream = archive.extractfile(member)
                     assert stream is not None  # a file has content
                     yield name, stream.read()
+            # tarfile takes a damaged header for the end; the end is zeros, and reading it checks gzip's checksum
+            assert archive.fileobj is not None
+            if archive.fileobj.read().strip(b"\0"):
+                raise InputError(f"{path}: damaged after {archive.offset:,} bytes; get it again")
     except tarfile.TarError as error:
         raise InputError(f"{path}: damaged, or not a tar archive: {one_line(error)}; get it again") from error

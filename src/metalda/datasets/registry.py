@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from metalda.corpus import Corpus
+from metalda.corpus.building import Settings
 from metalda.datasets.catalogue import DATASETS, Dataset, Statistics
 from metalda.datasets.newsgroups import load_newsgroups
 from metalda.datasets.nyt import load_nyt
@@ -22,8 +24,10 @@ from metalda.errors import InputError
 Loaded = Corpus | tuple[Corpus, Corpus]
 
 
-def _built_in(folder: PathLike | None, **settings: Any) -> Corpus:
-    return load_python_docs(**settings)
+def _built_in(
+    folder: PathLike | None, *, min_words: int = 5, limit: int | None = None, progress: bool = False, **tokenising: Any
+) -> Corpus:
+    return load_python_docs(min_words=min_words, limit=limit, progress=progress, **tokenising)
 
 
 _LOADERS: dict[str, Callable[..., Loaded]] = {
@@ -51,7 +55,7 @@ def describe(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def load(name: str, folder: PathLike | None = None, **settings: Any) -> Loaded:
+def load(name: str, folder: PathLike | None = None, *, progress: bool = False, **settings: Any) -> Loaded:
     """Load a dataset by name.
 
     Parameters
@@ -61,6 +65,8 @@ def load(name: str, folder: PathLike | None = None, **settings: Any) -> Loaded:
     folder : path, optional
         Where the data lies; by default the folder that the environment variable ``METALDA_DATA`` names, then the cache,
         ``~/.cache/metalda/datasets`` on Linux. The built-in corpus needs none.
+    progress : bool
+        Show a progress bar, if there is a terminal, where loading takes long.
     **settings
         Those of the dataset's own loader, such as ``embeddings=`` of `load_reuters`.
 
@@ -77,12 +83,18 @@ def load(name: str, folder: PathLike | None = None, **settings: Any) -> Loaded:
     """
     describe(name)
     loader = _LOADERS[name]
-    parameters = inspect.signature(loader).parameters
-    if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-        for setting in settings:
-            if setting not in parameters:
-                raise InputError(f"dataset {name!r} comes tokenised and filtered: {setting}= has no meaning for it")
-    return loader(folder, **settings)
+    known = set(signature(loader).parameters)
+    if "tokenising" in known:
+        known |= {field.name for field in fields(Settings)}
+    for setting in settings:
+        if setting not in known:
+            raise InputError(f"dataset {name!r}: {setting}= (--{setting}) is not for it; {_choices(known)}")
+    return loader(folder, **settings, **({"progress": progress} if "progress" in known else {}))
+
+
+def _choices(known: set[str]) -> str:
+    names = sorted(known - {"folder", "progress", "tokenising"})
+    return f"there are: {', '.join(names)}" if names else "it comes tokenised and filtered"
 
 
 def statistics(loaded: Loaded) -> Statistics:
