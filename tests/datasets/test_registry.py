@@ -1,5 +1,7 @@
 """Datasets by name, and the paper's corpora as they were distributed."""
 
+import doctest
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,12 @@ def test_settings_reach_the_loader():
 def test_statistics_count_train_and_test_together(folder):
     assert datasets.statistics(datasets.load("ws", folder)) == Statistics(3, 2, 4, 2.0)
     assert datasets.statistics(datasets.load("tmn", folder)) == Statistics(4, 3, 5, 1.5)
+
+
+def test_the_examples_run():
+    found = doctest.testmod(registry)
+    assert found.attempted >= 6
+    assert found.failed == 0
 
 
 def test_empty_documents_are_counted():

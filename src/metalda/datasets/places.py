@@ -102,9 +102,14 @@ def members(path: Path, inside: str) -> Iterator[tuple[PurePosixPath, bytes]]:
                     stream = archive.extractfile(member)
                     assert stream is not None  # a file has content
                     yield name, stream.read()
-            # tarfile takes a damaged header for the end; the end is zeros, and reading it checks gzip's checksum
-            assert archive.fileobj is not None
-            if archive.fileobj.read().strip(b"\0"):
-                raise InputError(f"{path}: damaged after {archive.offset:,} bytes; get it again")
+            _check_end(archive, path)
     except tarfile.TarError as error:
         raise InputError(f"{path}: damaged, or not a tar archive: {one_line(error)}; get it again") from error
+
+
+def _check_end(archive: tarfile.TarFile, path: Path) -> None:
+    """A damaged header is the end for tarfile, but the end is zeros; reading it also checks gzip's checksum."""
+    assert archive.fileobj is not None
+    while rest := archive.fileobj.read(1 << 20):
+        if rest.strip(b"\0"):
+            raise InputError(f"{path}: damaged after {archive.offset:,} bytes; get it again")
