@@ -11,7 +11,7 @@ import metalda.evaluation
 from metalda.models.base import TopicModel
 
 DOCS = Path(__file__).parents[1] / "docs"
-SELF_CONTAINED = ["datasets.md", "models.md"]  # the others read files that readers have
+SELF_CONTAINED = ["choosing-k.md", "datasets.md", "models.md"]  # the others read files that readers have
 
 
 @pytest.mark.parametrize("name", SELF_CONTAINED)

@@ -10,7 +10,10 @@ import pytest
 import metalda
 from cli.helpers import Run, error_line
 
-COMMANDS = ("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "predict", "datasets")
+COMMANDS = (
+    *("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "predict", "datasets"),
+    *("search", "stability", "chains"),
+)
 PROGRAM = [sys.executable, "-c", "from metalda.cli import main; main()"]
 
 

@@ -93,6 +93,8 @@ def test_evaluate_prints_what_the_library_gives(run: Run, model: Path, new: Path
             assert result["log_probability_per_word"] == pytest.approx(-math.log(result["perplexity"]))
     assert result["documents"] == 2
     assert result["unseen_share"] == pytest.approx(1 / 5)  # kitten, of cat kitten rain rain wind
+    assert result["topic_diversity"] == metalda.topic_diversity(fitted)
+    assert result["exclusivity"] == pytest.approx(metalda.exclusivity(fitted))
     table = run("evaluate", model, new).stdout
     assert "perplexity" in table
     assert "20.0%, left out" in table

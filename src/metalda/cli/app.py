@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, comparing, corpora, demo, fitting, inspecting, reproducing
+from metalda.cli import applying, comparing, corpora, demo, fitting, inspecting, judging, reproducing
 from metalda.cli.errors import error_border
 from metalda.cli.sharing import with_shared_options
 
@@ -74,3 +74,10 @@ _add(
     example="metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2",
 )
 _add(corpora.datasets, name="datasets", example="metalda datasets reuters --folder data -o reuters.jsonl")
+_add(
+    comparing.search,
+    name="search",
+    example="metalda search news.jsonl --text body --labels section --topics 10,20,50,100 --seeds 3 --plot k.png",
+)
+_add(judging.stability, name="stability", example="metalda stability model-0 model-1 model-2")
+_add(judging.chains, name="chains", example="metalda chains model-0 model-1 model-2 model-3")

@@ -142,8 +142,11 @@ def evaluate(
 ) -> None:
     """Print how well a model predicts new documents: every second word, given the others and the labels.
 
-    DATA is read as the training data was, unless options say otherwise.
+    DATA is read as the training data was, unless options say otherwise. Diversity and exclusivity are of the model
+    itself: whether its topics have words of their own.
     """
+    from metalda.evaluation import exclusivity, topic_diversity
+
     fitted = _load(model, jobs)
     corpus = _read(
         fitted,
@@ -165,6 +168,8 @@ def evaluate(
         "unseen_share": unseen_share(fitted, corpus),
         "unseen": unseen.value,
         "draws": draws.value,
+        "topic_diversity": topic_diversity(fitted),
+        "exclusivity": exclusivity(fitted),
     }
     if format is PlainFormat.json:
         tables.print_json(result)
@@ -179,6 +184,8 @@ def evaluate(
         ("words", f"{corpus.n_tokens:,}"),
         ("unseen words", f"{result['unseen_share']:.1%}, {kept}"),
         ("draws", draws.value),
+        ("topic diversity", f"{result['topic_diversity']:.3f}"),
+        ("exclusivity", f"{result['exclusivity']:.3f}"),
     ]
     tables.print_table(("measure", "value"), rows, left=("measure",))
 

@@ -120,7 +120,9 @@ def _require_chains(models: Sequence[TopicModel]) -> None:
                     f"model {i} has another {what} than model 0; chains are fits of one model on one corpus"
                 )
         if any(model.seed_ == other.seed_ for other in models[:i]):
-            raise InputError(f"model {i} has the seed of another, so it is the same chain; give each its random_state")
+            raise InputError(
+                f"model {i} has the seed of another, so it is the same chain; give each its random_state (--seed)"
+            )
 
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:

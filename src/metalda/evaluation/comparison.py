@@ -70,6 +70,7 @@ class Comparison:
         table = groups.agg(runs=("seed", "size"), topics=("topics", "first"))
         for measure in FIGURES:
             table[measure], table[f"{measure}_sd"] = groups[measure].mean(), groups[measure].std(ddof=1)
+        table.loc[table["runs"] < 3, "stability_sd"] = float("nan")  # two runs agree with each other equally
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
     def to_plain(self) -> dict[str, Any]:
