@@ -258,3 +258,17 @@ def urn_log_likelihood(documents, topics, alpha, beta, n_words):
     nothing = [[0] * len(document) for document in documents]
     m, n, _ = count_urns(documents, topics, nothing, [[]] * n_words, len(alpha), n_words)
     return dirichlet_multinomial(alpha, m) + sum(dirichlet_multinomial(np.full(n_words, beta), row) for row in n)
+
+
+def count_windows(documents, window, n_words):
+    """Windows that have two words (one, on the diagonal), each window looked at by itself; how many, and short ones."""
+    together = np.zeros((n_words, n_words), np.int64)
+    n_windows = n_short = 0
+    for document in documents:
+        size = window or len(document)
+        n_short += len(document) < window
+        for start in range(max(len(document) - size, 0) + 1):
+            present = {word for word in document[start : start + size] if word >= 0}
+            together[np.ix_(sorted(present), sorted(present))] += 1
+            n_windows += 1
+    return np.triu(together), n_windows, n_short

@@ -23,6 +23,8 @@ _HOME = {
     "GPUDMM": "metalda.models",
     "PTM": "metalda.models",
     "load": "metalda.models",
+    "WindowCounts": "metalda.evaluation",
+    "coherence": "metalda.evaluation",
     "compare": "metalda.evaluation",
     "diagnose_chains": "metalda.evaluation",
     "exclusivity": "metalda.evaluation",
@@ -30,6 +32,8 @@ _HOME = {
     "search_k": "metalda.evaluation",
     "stability": "metalda.evaluation",
     "topic_diversity": "metalda.evaluation",
+    "count_windows": "metalda.evaluation",
+    "score_topics": "metalda.evaluation",
 }
 
 __all__ = [
@@ -45,13 +49,17 @@ __all__ = [
     "LabeledLDA",
     "MetaLDA",
     "PartiallyLabeledLDA",
+    "WindowCounts",
     "WordFeatures",
     "__version__",
+    "coherence",
     "compare",
+    "count_windows",
     "diagnose_chains",
     "exclusivity",
     "load",
     "plot_search",
+    "score_topics",
     "search_k",
     "stability",
     "topic_diversity",
@@ -60,10 +68,14 @@ __all__ = [
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.evaluation import (
+        WindowCounts,
+        coherence,
         compare,
+        count_windows,
         diagnose_chains,
         exclusivity,
         plot_search,
+        score_topics,
         search_k,
         stability,
         topic_diversity,

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from metalda import LDA, Corpus
+from metalda import LDA
 from metalda.corpus import NamedMatrix, as_labels
 from metalda.errors import InputError
 from metalda.evaluation import label_accuracy, topic_diversity
-from metalda.evaluation.coherence import coherence
 
 
 def known(components: Any, vocabulary: str) -> LDA:
@@ -35,32 +34,6 @@ def test_diversity_is_the_share_of_distinct_top_words() -> None:
     assert topic_diversity(model, top_n=25) == 4 / 12  # no more than there are
     with pytest.raises(InputError, match="top_n"):
         topic_diversity(model, top_n=0)
-
-
-def test_coherence_is_the_mean_npmi_of_pairs_by_hand() -> None:
-    corpus = Corpus.from_tokens([list("aab"), list("ab"), list("ac"), list("d")])
-    model = known([[0.5, 0.3, 0.2, 0], [0, 0, 0.4, 0.6]], "abcd")
-    ab = math.log((2 / 4) / (3 / 4 * 2 / 4)) / -math.log(2 / 4)
-    ac = math.log((1 / 4) / (3 / 4 * 1 / 4)) / -math.log(1 / 4)
-    bc = cd = -1  # never together
-    assert coherence(model, corpus, top_n=2) == pytest.approx((ab + cd) / 2)
-    assert coherence(model, corpus, top_n=3) == pytest.approx(((ab + ac + bc) / 3 + (cd + -1 + ac) / 3) / 2)
-
-
-def test_words_that_only_come_together_have_coherence_one_and_those_of_every_document_zero() -> None:
-    model = known([[0.5, 0.5]], "ab")
-    assert coherence(model, Corpus.from_tokens([list("ab"), list("ba"), list("c")])) == pytest.approx(1)
-    assert coherence(model, Corpus.from_tokens([list("ab"), list("ba")])) == 0
-    assert coherence(model, Corpus.from_tokens([list("a"), list("c")])) == -1
-    assert math.isnan(coherence(known([[1.0]], "a"), Corpus.from_tokens([["a"]])))
-
-
-def test_the_columns_of_a_corpus_are_matched_by_name() -> None:
-    model = known([[0.1, 0.5, 0.4]], "abc")
-    documents = [list("bc"), list("bc"), list("a")]
-    expected = coherence(model, Corpus.from_tokens(documents), top_n=2)
-    assert coherence(model, Corpus.from_tokens(documents, vocabulary=list("zcba")), top_n=2) == expected
-    assert expected > 0 > coherence(model, Corpus.from_tokens([list("ab"), list("ac")]), top_n=2)
 
 
 def one_hot(*topics: int) -> np.ndarray:

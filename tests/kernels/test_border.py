@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from contracts import CASES, LABELS, corpus
-from metalda import Corpus
+from metalda import Corpus, count_windows
 from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
 from metalda.kernels.tokens import sweep_by_word
 
@@ -26,6 +26,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "add_changes",
     "copy_counts",
     "count_topics",
+    "count_windows",
     "counts_log_likelihood",
     "softmax_log_likelihood",
     "sweep_latent",
@@ -63,6 +64,9 @@ def test_every_kernel_has_one_signature(tmp_path):
             model = make(n_shards=2, **names).fit(X, labels)
             model.transform(X)
             model.perplexity(X, unseen="features")
+    for reference in (documents, mapped, list(documents)):
+        for window, as_gensim in ((0, False), (np.int32(5), True)):
+            count_windows(documents.vocabulary, reference, window=window, as_gensim=as_gensim)
     counted = {each.py_func.__name__: len(each.signatures) for each in compiled_kernels()}
     assert {name: counted[name] for name in ENTRIES} == dict.fromkeys(ENTRIES, 1)
 

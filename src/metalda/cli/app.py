@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, comparing, corpora, demo, fitting, inspecting, judging, reproducing
+from metalda.cli import applying, coherence, comparing, corpora, demo, fitting, inspecting, judging, reproducing
 from metalda.cli.errors import error_border
 from metalda.cli.sharing import with_shared_options
 
@@ -63,6 +63,12 @@ _add(inspecting.effects, name="effects", example="metalda effects model --label 
 _add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
 _add(applying.predict, name="predict", example="metalda predict model new.jsonl --format csv > labels.csv")
 _add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")
+_add(
+    coherence.coherence,
+    name="coherence",
+    example="metalda coherence model --reference wiki.txt.gz --counts wiki-counts\n  "
+    "metalda coherence model other --reference articles.tsv.xz --text 3 --measure c_v --format json",
+)
 _add(
     comparing.compare,
     name="compare",

@@ -5,9 +5,11 @@ import codecs
 import gzip
 import io
 import lzma
+import queue
+import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -32,6 +34,49 @@ def open_binary(path: Path) -> BinaryIO:
     """The file's content as bytes, decompressed; use within `reading`."""
     opener = _OPENERS.get(path.suffix.lower(), io.open)
     return cast(BinaryIO, opener(path, "rb"))
+
+
+def read_ahead(path: Path, advance: Callable[[int], Any]) -> Iterator[bytes]:
+    """The same in pieces, read and decompressed by a thread of their own while the caller works on those before.
+
+    `advance` is told how many bytes of the file, as it lies on the disk, went into each piece.
+    """
+    pieces: queue.Queue[tuple[bytes, int] | BaseException] = queue.Queue(maxsize=8)
+    stopped = threading.Event()
+
+    def fill() -> None:
+        try:
+            with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _as_it_is)(raw, "rb") as binary:
+                piece = b" "
+                while piece and not stopped.is_set():
+                    piece = binary.read(_CHUNK)
+                    pieces.put((piece, raw.tell()))
+        except BaseException as error:  # it is the caller who can do something about it
+            pieces.put(error)
+
+    thread = threading.Thread(target=fill, daemon=True)
+    thread.start()
+    try:
+        before = 0
+        while True:
+            found = pieces.get()
+            if isinstance(found, BaseException):
+                raise found
+            piece, position = found
+            advance(position - before)
+            before = position
+            if not piece:
+                return
+            yield piece
+    finally:
+        stopped.set()
+        while thread.is_alive():
+            with suppress(queue.Empty):
+                pieces.get(timeout=0.01)
+
+
+def _as_it_is(raw: BinaryIO, mode: str) -> BinaryIO:
+    return raw
 
 
 @contextmanager

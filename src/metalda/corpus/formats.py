@@ -106,6 +106,19 @@ def _documents(path: Path, format: str, encoding: str, delimiter: str | None) ->
     return readers.text_documents(path, encoding)
 
 
+def stream_documents(
+    path: Path, format: str, *, text: str | None = None, encoding: str = "utf-8", progress: bool = False
+) -> Iterator[Document]:
+    """The documents of a file or folder one by one, without their labels."""
+    if format in _RECORDS:
+        reader, unit = _RECORDS[format]
+        columns = Columns(str(path), unit, text=text)
+        return iter(_with_progress(columns.documents(reader(path, encoding, columns.resolve)), progress))
+    if text is not None:
+        raise InputError(f"{path}: the format {format!r} has no fields: text= (--text) has no meaning")
+    return iter(_with_progress(_documents(path, format, encoding, None), progress))
+
+
 def _with_progress(items: Iterable[Item], progress: bool) -> Iterable[Item]:
     """A bar on the terminal, if there is one."""
     if not progress:

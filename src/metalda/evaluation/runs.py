@@ -105,7 +105,7 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
         score = label_accuracy(theta, train.labels, new_theta, test.labels)
     measures = {
         "perplexity": model.perplexity(test, draws=judging.draws, unseen=judging.unseen),
-        "coherence": coherence(model, train),
+        "coherence": _coherence(model, train),
         "diversity": topic_diversity(model),
         "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
@@ -118,6 +118,13 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
         "label_measure": None if score is None else score.measure,
         "top_words": top_words(model, _KEPT_WORDS),
     }
+
+
+def _coherence(model: TopicModel, train: Corpus) -> float:
+    """NPMI by the training documents, -1 for words that no document has together; NaN if there are no two words."""
+    if len(model.vocabulary_) < 2:
+        return float("nan")
+    return coherence(model, train, window=0, smoothing=0).mean
 
 
 def run(model: TopicModel, split: Split, judging: Judging, checkpoint: Path | None, every: int) -> dict[str, Any]:

@@ -1,0 +1,187 @@
+"""``metalda coherence``: how well the words of topics go together in a reference corpus."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.options import Format
+from metalda.cli.text import clean, short
+from metalda.errors import InputError
+
+if TYPE_CHECKING:
+    from metalda.evaluation import Coherence, WindowCounts
+
+_BEST = 20  # topics, as in the paper's Table V
+
+
+class MeasureName(str, Enum):
+    """What to score by."""
+
+    npmi = "npmi"
+    c_v = "c_v"
+    uci = "uci"
+    umass = "umass"
+    c_p = "c_p"
+
+
+def coherence(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="Folders of saved models.")],
+    reference: Annotated[
+        Path,
+        typer.Option(
+            "--reference",
+            metavar="FILE",
+            help="Text with a document per line, a Wikipedia dump (.xml), or what fit reads; also as .gz, .bz2, .xz.",
+        ),
+    ],
+    measure: Annotated[MeasureName, typer.Option("--measure", help="What to score by.")] = MeasureName.npmi,
+    top_n: Annotated[int, typer.Option("--top-n", "-n", min=2, help="Words per topic.")] = 10,
+    window: Annotated[
+        int | None,
+        typer.Option(
+            "--window", min=0, help="Words in a window; 0 is a whole document.", show_default="that of the measure"
+        ),
+    ] = None,
+    counts: Annotated[
+        Path | None,
+        typer.Option("--counts", metavar="FOLDER", help="Keep what was counted here, and use it the next time."),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text", metavar="COLUMN", help="Column with the text: a name, or a number in a TSV file without header."
+        ),
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option("--input-format", metavar="NAME", help="Format of FILE, e.g. text, tsv, jsonl, wikipedia."),
+    ] = None,
+    encoding: options.Encoding = None,
+    lowercase: options.Lowercase = True,
+    token_pattern: options.TokenPattern = None,
+    as_gensim: Annotated[
+        bool, typer.Option("--as-gensim", help="Count repeated words as gensim does, to get its figures.")
+    ] = False,
+    jobs: options.Jobs = 1,
+    format: options.Printing = Format.table,
+) -> None:
+    """Score topics by how often their top words occur together in a reference corpus.
+
+    One pass over the reference counts for all models. Words that it does not have are left out of the scores, and are
+    counted in the output. The higher a score the better.
+    """
+    import metalda
+    from metalda.corpus.tokenising import TOKEN_PATTERN
+    from metalda.evaluation.coherence import as_topics, find_measure
+
+    named: dict[str, Any] = {str(path): as_topics(metalda.load(path), top_n) for path in models}
+    found = metalda.coherence(
+        named,
+        _count(
+            sorted({word for topics in named.values() for topic in topics for word in topic}),
+            reference,
+            counts,
+            window=find_measure(measure.value).window if window is None else window,
+            as_gensim=as_gensim,
+            text=int(text) if text is not None and text.isdecimal() else text,
+            lowercase=lowercase,
+            token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
+            format=input_format,
+            encoding=encoding or "utf-8",
+            n_jobs=options.jobs(jobs),
+        ),
+        measure.value,
+        top_n=top_n,
+    )
+    if format is Format.json:
+        tables.print_json(_plain(found))
+    elif format is Format.csv:
+        rows = [{"model": name, **row} for name, each in found.items() for row in each.to_frame().to_dict("records")]
+        tables.print_csv(list(rows[0]), ([tables.cell(value) for value in row.values()] for row in rows))
+    else:
+        _print(found, reference)
+
+
+def _count(words: list[str], reference: Path, folder: Path | None, *, window: int, as_gensim: bool, **how: Any) -> Any:
+    """Windows from the folder, if it has them; otherwise counted, and kept there."""
+    from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
+    from metalda.storage import check_writable
+
+    if folder is not None and (folder / "counts.json").exists():
+        kept = WindowCounts.load(folder)
+        reading = {name: how[name] for name in ("text", "lowercase", "token_pattern")}
+        asked = {"window": window, "as_gensim": as_gensim, **describe_file(reference, **reading)}
+        there = {"window": kept.window, "as_gensim": kept.as_gensim, **kept.source}
+        for name in (name for name in asked if asked[name] != there.get(name)):
+            raise InputError(
+                f"{folder}: holds other counts, with {name} {there.get(name)!r} and not {asked[name]!r}: "
+                "give another folder with --counts"
+            )
+        if kept.covers(words):
+            return kept
+        words = sorted({*kept.words, *words})
+    elif folder is not None:
+        check_writable(folder, "counts")
+    counted = count_windows(words, reference, window=window, as_gensim=as_gensim, progress=True, **how)
+    if folder is not None:
+        counted.save(folder)
+    return counted
+
+
+def _plain(found: dict[str, Coherence]) -> dict[str, Any]:
+    first = next(iter(found.values()))
+    return {
+        "measure": first.measure,
+        "window": first.counts.window,
+        "reference": _sizes(first.counts),
+        "models": [
+            {
+                "model": name,
+                "mean": each.mean,
+                f"mean_of_best_{_BEST}": each.best(_BEST),
+                "missing_words": each.missing,
+                "topics": [
+                    {**row, "words": words}
+                    for row, words in zip(each.to_frame().to_dict("records"), each.topics, strict=True)
+                ],
+            }
+            for name, each in found.items()
+        ],
+    }
+
+
+def _sizes(counts: WindowCounts) -> dict[str, Any]:
+    names = ("n_documents", "n_short", "n_tokens", "n_windows")
+    return {**counts.source, **{name.removeprefix("n_"): getattr(counts, name) for name in names}}
+
+
+def _print(found: dict[str, Coherence], reference: Path) -> None:
+    """The topics of a single model, the best first, and a line for each model."""
+    if len(found) == 1:
+        (only,) = found.values()
+        rows = only.to_frame().sort_values("score", ascending=False, kind="stable")
+        cells = [
+            (str(row.topic), f"{row.score:.4f}", str(row.missing), str(row.apart), ", ".join(map(short, words)))
+            for row, words in zip(rows.itertuples(), [only.topics[topic] for topic in rows["topic"]], strict=True)
+        ]
+        tables.print_table(("topic", only.measure, "missing", "apart", "words"), cells)
+        print()
+    header = ("model", "topics", "mean", f"best {_BEST}", "words missing")
+    lines = [
+        (short(name), f"{len(each.topics):,}", f"{each.mean:.4f}", f"{each.best(_BEST):.4f}", f"{len(each.missing):,}")
+        for name, each in found.items()
+    ]
+    tables.print_table(header, lines, left=("model",))
+    counts = next(iter(found.values())).counts
+    windows = f"windows of {counts.window} words" if counts.window else "windows, each a document"
+    print(
+        f"\n{clean(reference.name)}: {counts.n_documents:,} documents ({counts.n_short:,} shorter than a window), "
+        f"{counts.n_tokens:,} words, {counts.n_windows:,} {windows}."
+    )
+    if len(found) == 1:
+        print("missing: words that the reference does not have. apart: pairs that it has, but never in one window.")

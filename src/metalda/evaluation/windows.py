@@ -1,0 +1,193 @@
+"""How often words occur, alone and together, in the windows of a reference corpus: counted once, kept, used again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.corpus import Corpus
+from metalda.corpus.streaming import in_blocks, read_blocks
+from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary, make_analyser
+from metalda.errors import InputError, StorageError
+from metalda.evaluation.counting import Counter, corpus_batches, count_batches, text_encoder
+from metalda.storage import read_folder, write_folder
+from metalda.training.threads import count_jobs
+
+Reference = str | os.PathLike[str] | Corpus | Iterable[str | Sequence[str]]
+
+_KIND = "counts"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowCounts:
+    """In how many windows words occur, alone and in pairs.
+
+    Made by `count_windows`; `save` and `load` keep it in a folder.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The words that were counted.
+    together : array of int64
+        ``together[i, j]`` with i < j is the number of windows that have both words, ``together[i, i]`` of those that
+        have the word.
+    window : int
+        Words in a window; 0 if each document is one.
+    n_windows, n_documents, n_short, n_tokens : int
+        Of the reference; short documents are those with fewer words than the window, each of which is one window.
+    as_gensim : bool
+        Whether repeated words were counted as gensim does.
+    source : dict
+        What the reference was, and how it was read.
+    """
+
+    words: tuple[str, ...]
+    together: NDArray[np.int64]
+    window: int
+    n_windows: int
+    n_documents: int
+    n_short: int
+    n_tokens: int
+    as_gensim: bool = False
+    source: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The words that the reference does not have."""
+        return tuple(word for word, count in zip(self.words, np.diagonal(self.together), strict=True) if not count)
+
+    def covers(self, words: Iterable[str]) -> bool:
+        """Whether all these words were counted."""
+        return all(word in self._id_of for word in words)
+
+    def of(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The symmetric matrix of counts of some of the words, with the words alone on the diagonal."""
+        try:
+            ids = np.array([self._id_of[word] for word in words], np.int64)
+        except KeyError as error:
+            raise InputError(f"the word {error.args[0]!r} was not counted: count again, with it too") from None
+        return self.together[np.minimum.outer(ids, ids), np.maximum.outer(ids, ids)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save as a folder, atomically; only pairs that occur take space."""
+        places = np.flatnonzero(self.together)
+        arrays = {"places": places, "counts": self.together.ravel()[places]}
+        names = ("words", "window", "n_windows", "n_documents", "n_short", "n_tokens", "as_gensim", "source")
+        write_folder(path, _KIND, {name: getattr(self, name) for name in names}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WindowCounts:
+        """Load what `save` saved."""
+        document, arrays = read_folder(path, _KIND)
+        try:
+            words = tuple(document.pop("words"))
+            together = np.zeros((len(words), len(words)), np.int64)
+            together.ravel()[arrays["places"]] = arrays["counts"]
+            return cls(words=words, together=together, **document)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise StorageError(f"{path}: damaged: {error}") from error
+
+    def __repr__(self) -> str:
+        windows = f"windows of {self.window} words" if self.window else "whole documents"
+        return f"WindowCounts: {len(self.words):,} words ({len(self.missing):,} missing), {self.n_windows:,} {windows}"
+
+
+def count_windows(
+    words: Iterable[str],
+    reference: Reference,
+    *,
+    window: int = 10,
+    text: str | int | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    lowercase: bool = True,
+    token_pattern: str = TOKEN_PATTERN,
+    as_gensim: bool = False,
+    n_jobs: int | None = 1,
+    progress: bool = False,
+) -> WindowCounts:
+    """Count in how many windows of a reference corpus words occur, alone and in pairs; in one pass.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words to count, such as the top words of all the topics of several models. Memory is 8 bytes for each pair
+        of them and thread (5,000 words: 200 MB at most), however large the reference is.
+    reference : path, Corpus, or iterable of documents
+        A file: text with a document per line (blank lines are skipped), the XML dump of a Wikipedia, or whatever else
+        `Corpus.read` reads, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
+    window : int
+        Words in a window, which moves on by one word. A document with fewer words is one window, as in gensim. With 0
+        every document is one window.
+    text : str or int, optional
+        The field of the file that holds the text; a number is that of a column, from 1, in a TSV file without header.
+    format, encoding
+        As in `Corpus.read`, or ``format="wikipedia"``; by default the name tells.
+    lowercase, token_pattern
+        How texts become words: by default lower-cased, and every run of two or more letters or digits is a word. Stop
+        words stay, so that windows are of running text.
+    as_gensim : bool
+        Count a word as gone from the window when the first of its occurrences leaves, though another is still there.
+        This is what gensim 4 does; it counts fewer windows for words that are repeated.
+    n_jobs : int
+        Threads. Counts do not depend on it.
+    progress : bool
+        Show a progress bar, if there is a terminal.
+
+    Returns
+    -------
+    WindowCounts
+
+    Examples
+    --------
+    >>> counts = count_windows(["cat", "dog"], ["The cat saw a dog.", "No cat here"], window=3)
+    >>> counts.of(["cat", "dog"]).tolist()  # of "the cat saw", "cat saw dog", "no cat here"
+    [[3, 1], [1, 1]]
+    """
+    if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 0:
+        raise InputError(f"window={window!r}: a number of words is needed, or 0 for whole documents")
+    chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
+    id_of = {word: i for i, word in enumerate(chosen)}
+    source: dict[str, Any] = {}
+    batches: Iterable[Any]
+    if isinstance(reference, Corpus):
+        batches, encode = corpus_batches(reference, id_of)
+    else:
+        if isinstance(reference, str | os.PathLike):
+            path = Path(reference)
+            source = describe_file(path, text=text, lowercase=lowercase, token_pattern=token_pattern)
+            blocks = read_blocks(path, text=text, format=format, encoding=encoding, progress=progress)
+        else:
+            blocks = in_blocks(reference)
+        analyse = make_analyser(lowercase=lowercase, token_pattern=token_pattern)
+        batches, encode = blocks, text_encoder(analyse, id_of)
+    counter = count_batches(batches, encode, Counter(len(chosen), int(window), as_gensim), count_jobs(n_jobs))
+    if not counter.n_documents:
+        raise InputError(f"{source.get('name', 'the reference')}: no documents")
+    return WindowCounts(
+        words=chosen,
+        together=counter.together,
+        window=int(window),
+        n_windows=int(counter.totals[0]),
+        n_documents=counter.n_documents,
+        n_short=int(counter.totals[1]),
+        n_tokens=counter.n_tokens,
+        as_gensim=as_gensim,
+        source=source,
+    )
+
+
+def describe_file(path: Path, **reading: Any) -> dict[str, Any]:
+    """By what the counts of a file are known again: its name, its size, and how it is read."""
+    return {"name": path.name, "bytes": path.stat().st_size if path.is_file() else None, **reading}

@@ -1,0 +1,43 @@
+"""The kernel that counts windows."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from metalda.evaluation.counting import Counter, Encoded
+
+N_WORDS = 4
+DOCUMENTS = st.lists(st.lists(st.integers(-1, N_WORDS - 1), max_size=12), min_size=1, max_size=5)
+
+
+def counted(documents: list[list[int]], window: int, as_gensim: bool = False) -> Counter:
+    counter = Counter(N_WORDS, window, as_gensim)
+    offsets = np.cumsum([0, *map(len, documents)])
+    counter.add(Encoded(np.array([word for document in documents for word in document]), offsets))
+    return counter
+
+
+@given(DOCUMENTS, st.integers(0, 14))
+@settings(max_examples=300, deadline=None)
+def test_windows_are_counted_as_if_each_were_looked_at_by_itself(documents: list[list[int]], window: int) -> None:
+    found = counted(documents, window)
+    together, n_windows, n_short = reference.count_windows(documents, window, N_WORDS)
+    assert (found.together == together).all()
+    assert found.totals.tolist() == [n_windows, n_short]
+    assert not any(scratch.any() for scratch in found._scratch[3:])  # ready for the next
+
+
+@given(DOCUMENTS, st.integers(0, 14))
+@settings(max_examples=100, deadline=None)
+def test_forgetting_changes_nothing_unless_a_word_is_repeated_in_a_window(
+    documents: list[list[int]], window: int
+) -> None:
+    once = [list(dict.fromkeys(document)) for document in documents]
+    assert (counted(once, window, as_gensim=True).together == counted(once, window).together).all()
+
+
+def test_with_forgetting_a_word_is_gone_when_its_first_occurrence_leaves() -> None:
+    documents = [[0, 0, -1, -1, 1]]  # windows: 00-, 0--, --1
+    assert counted(documents, 3).together[0, 0] == 2
+    assert counted(documents, 3, as_gensim=True).together[0, 0] == 1
