@@ -1,8 +1,8 @@
 """NPMI of 100 topics of 10 words by the Wikipedia sample, beside gensim: ``python -m benchmarks.coherence``.
 
 The topics are LDA's on Web Snippets, of words that Wikipedia has. Both count windows of 10 words in one thread, from
-the same file with the same words. "token lists" is the time from lists of words in memory to scores. "file" adds reading,
-decompressing and tokenising: ours is one call, gensim's is a plain loop with the same regular expression.
+the same file with the same words. "token lists" is the time from lists of words in memory to scores. "file" adds
+reading, decompressing and tokenising: ours is one call, gensim's is a plain loop with the same regular expression.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import metalda.evaluation
 from metalda.models.base import TopicModel
 
 DOCS = Path(__file__).parents[1] / "docs"
-SELF_CONTAINED = ["choosing-k.md", "datasets.md", "models.md"]  # the others read files that readers have
+SELF_CONTAINED = ["choosing-k.md", "coherence.md", "datasets.md", "models.md"]  # the others read files that readers have
 
 
 @pytest.mark.parametrize("name", SELF_CONTAINED)
@@ -22,6 +22,20 @@ def test_python_of_the_documents_runs(name: str) -> None:
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("name", ["coherence", "compare", "count_windows"])
+def test_the_example_of_a_function_runs(name: str) -> None:
+    function = getattr(metalda, name)
+    (examples,) = doctest.DocTestFinder(recurse=False).find(function, name, globs=vars(metalda) | {name: function})
+    assert examples.examples
+    assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_the_example_of_markup_runs() -> None:
+    from metalda.corpus import wikipedia
+
+    assert doctest.testmod(wikipedia).failed == 0 < doctest.testmod(wikipedia).attempted
 
 
 MODELS = [

@@ -139,7 +139,7 @@ def test_counts_do_not_depend_on_threads_or_batches(monkeypatch: pytest.MonkeyPa
     corpus = Corpus.from_tokens(documents)
     expected = count_windows(WORDS, documents, window=5)
     monkeypatch.setattr("metalda.corpus.streaming._BLOCK", 3)
-    monkeypatch.setattr("metalda.evaluation.counting._TOKENS", 40)
+    monkeypatch.setattr("metalda.evaluation.encoding._TOKENS", 40)
     for reference in (documents, corpus):
         for n_jobs in (1, 3):
             found = count_windows(WORDS, reference, window=5, n_jobs=n_jobs)

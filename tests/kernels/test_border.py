@@ -12,9 +12,11 @@ from metalda.kernels.tokens import sweep_by_word
 
 ENTRIES = {  # what Python calls; functions that only kernels call may have several signatures
     "add_rising",
+    "build_table",
     "count_repeats",
     "document_tables",
     "draw_weights",
+    "find_words",
     "fold_in",
     "hash_documents",
     "log_multinomials",
@@ -64,7 +66,7 @@ def test_every_kernel_has_one_signature(tmp_path):
             model = make(n_shards=2, **names).fit(X, labels)
             model.transform(X)
             model.perplexity(X, unseen="features")
-    for reference in (documents, mapped, list(documents)):
+    for reference in (documents, mapped, list(documents), ["The cat", "ein Bär"]):
         for window, as_gensim in ((0, False), (np.int32(5), True)):
             count_windows(documents.vocabulary, reference, window=window, as_gensim=as_gensim)
     counted = {each.py_func.__name__: len(each.signatures) for each in compiled_kernels()}

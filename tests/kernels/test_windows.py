@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from metalda.evaluation.counting import Counter, Encoded
+from metalda.evaluation.counting import Counter
+from metalda.evaluation.encoding import Encoded
 
 N_WORDS = 4
 DOCUMENTS = st.lists(st.lists(st.integers(-1, N_WORDS - 1), max_size=12), min_size=1, max_size=5)

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import queue
-from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import Analyser
-from metalda.errors import InputError
+from metalda.evaluation.encoding import Encoded, Encoder
 from metalda.kernels.border import frozen
 from metalda.kernels.windows import count_windows
-
-_TOKENS = 1 << 20
-
-
-class Encoded(NamedTuple):
-    """Documents as ids of the words that are asked for, -1 for all others."""
-
-    words: NDArray[np.integer]
-    offsets: NDArray[np.integer]
-
-
-Encoder = Callable[[Any], Encoded]
 
 
 class Counter:
@@ -92,40 +75,3 @@ def count_batches(batches: Iterable[Any], encode: Encoder, counter: Counter, n_j
     for each in counters[1:]:
         counter.merge(each)
     return counter
-
-
-def text_encoder(analyse: Analyser, id_of: Mapping[str, int]) -> Encoder:
-    """For texts, and for documents that are tokens already."""
-
-    def encode(documents: Sequence[str | Sequence[str]]) -> Encoded:
-        words, offsets = array("i"), array("q", [0])
-        try:
-            for document in documents:
-                tokens = analyse(document) if isinstance(document, str) else document
-                words.extend(map(id_of.get, tokens, repeat(-1)))
-                offsets.append(len(words))
-        except TypeError as error:
-            raise InputError(f"a reference holds texts or lists of words ({error})") from error
-        return Encoded(np.frombuffer(words, np.int32), np.frombuffer(offsets, np.int64))
-
-    return encode
-
-
-def corpus_batches(corpus: Corpus, id_of: Mapping[str, int]) -> tuple[Iterable[range], Encoder]:
-    """The documents of a corpus, about a million tokens at a time, and how to encode them."""
-    ids = np.array([id_of.get(word, -1) for word in corpus.vocabulary], np.int32)
-
-    def encode(documents: range) -> Encoded:
-        offsets = corpus.offsets[documents.start : documents.stop + 1]
-        return Encoded(ids[corpus.words[offsets[0] : offsets[-1]]], offsets - offsets[0])
-
-    return _ranges(corpus.offsets), encode
-
-
-def _ranges(offsets: NDArray[np.integer]) -> Iterator[range]:
-    start, n_documents = 0, len(offsets) - 1
-    while start < n_documents:
-        stop = int(np.searchsorted(offsets, offsets[start] + _TOKENS, side="right")) - 1
-        stop = max(stop, start + 1)
-        yield range(start, stop)
-        start = stop

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
 from metalda.corpus.streaming import in_blocks, read_blocks
-from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary, make_analyser
+from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary
 from metalda.errors import InputError, StorageError
-from metalda.evaluation.counting import Counter, corpus_batches, count_batches, text_encoder
+from metalda.evaluation.counting import Counter, count_batches
+from metalda.evaluation.encoding import corpus_batches, text_encoder
 from metalda.storage import read_folder, write_folder
 from metalda.training.threads import count_jobs
 
@@ -158,11 +159,10 @@ def count_windows(
     if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 0:
         raise InputError(f"window={window!r}: a number of words is needed, or 0 for whole documents")
     chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
-    id_of = {word: i for i, word in enumerate(chosen)}
     source: dict[str, Any] = {}
     batches: Iterable[Any]
     if isinstance(reference, Corpus):
-        batches, encode = corpus_batches(reference, id_of)
+        batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike):
             path = Path(reference)
@@ -170,8 +170,7 @@ def count_windows(
             blocks = read_blocks(path, text=text, format=format, encoding=encoding, progress=progress)
         else:
             blocks = in_blocks(reference)
-        analyse = make_analyser(lowercase=lowercase, token_pattern=token_pattern)
-        batches, encode = blocks, text_encoder(analyse, id_of)
+        batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
     counter = count_batches(batches, encode, Counter(len(chosen), int(window), as_gensim), count_jobs(n_jobs))
     if not counter.n_documents:
         raise InputError(f"{source.get('name', 'the reference')}: no documents")
