@@ -47,10 +47,6 @@ def test_a_setting_that_a_dataset_does_not_have_is_refused(folder):
         datasets.load("reuters", folder, remove=["headers"])
 
 
-def test_settings_reach_the_loader():
-    assert len(datasets.load("python-docs", limit=30, min_df=1)) == 30
-
-
 def test_statistics_count_train_and_test_together(folder):
     assert datasets.statistics(datasets.load("ws", folder)) == Statistics(3, 2, 4, 2.0)
     assert datasets.statistics(datasets.load("tmn", folder)) == Statistics(4, 3, 5, 1.5)
