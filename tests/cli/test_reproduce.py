@@ -83,6 +83,22 @@ def test_speed_is_that_of_every_model(run: Run, quick: tuple[object, ...], tmp_p
     assert [cell["model"] for cell in cells(tmp_path / "out", "speed")] == ["LDA", "LLDA", "LF-LDA"]
 
 
+def test_coherence_is_that_of_a_hundred_topics_in_the_reference(
+    run: Run, quick: tuple[object, ...], data: Path, tmp_path: Path
+) -> None:
+    from metalda import coherence
+
+    result = run("reproduce", "coherence", *quick, "-d", "ws", "--models", "LDA", "--seeds", 1, "-k", 100)
+    assert result.exit_code == 0, result.output
+    (cell,) = cells(tmp_path / "out", "coherence")
+    run_file = tmp_path / "out" / "runs" / "ws" / "LDA-k100-8-seed0.json"
+    topics = [words.split() for words in json.loads(run_file.read_text())["document"]["result"]["words"]]
+    own = coherence(topics, data / "wikipedia-sample.tsv.xz", measure="npmi", text=3, window=10)
+    assert cell["mean"] == pytest.approx(own.mean)
+    assert cell["paper"] == {"mean": -0.0030, "deviation": 0.0047}
+    assert "## The best 20 topics" in result.stdout
+
+
 def test_findings_are_drawn_from_what_was_run(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
     run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA", "--no-plot")
     result = run("reproduce", "findings", "-o", tmp_path / "out")
@@ -125,7 +141,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, .
 
 def test_missing_data_is_named(run: Run, tmp_path: Path, data: Path) -> None:
     line = error_line(run("reproduce", "perplexity", "-d", "reuters", "--data", data, "-o", tmp_path / "out"))
-    assert "reuters21578.tar.gz" in line
+    assert "reuters21578" in line
     (data / "WS" / "binary_embeddings.txt").unlink()
     line = error_line(run("reproduce", "perplexity", "--data", data, "-o", tmp_path / "out"))
     assert "WS/binary_embeddings.txt expected in" in line

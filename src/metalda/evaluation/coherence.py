@@ -160,6 +160,12 @@ def score_topics(
     """Score topics by windows that were counted; see `coherence`.
 
     The size of the windows is not looked at: it is what it was when they were counted.
+
+    Examples
+    --------
+    >>> counts = count_windows(["cat", "dog", "rain"], ["cat dog", "dog cat", "rain"], window=0)
+    >>> score_topics([["cat", "dog"]], counts).scores.round(6).tolist()
+    [1.0]
     """
     kind = find_measure(measure, smoothing)
     words = as_topics(topics)

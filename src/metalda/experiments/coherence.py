@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from metalda.datasets.places import find_compressed
+from metalda.evaluation.coherence import score_topics
+from metalda.evaluation.windows import count_windows
 from metalda.experiments import perplexity
 from metalda.experiments.cells import Key, as_markdown, gather
 from metalda.experiments.paper import BY_LABEL, COHERENCE_TOPICS, MODELS, figures
@@ -13,7 +16,8 @@ from metalda.experiments.plots import draw_bars
 from metalda.experiments.runs import RunStore
 from metalda.experiments.training import Training
 
-REFERENCE = "wikipedia-sample.tsv.xz"
+REFERENCE = "wikipedia-sample.tsv"
+WINDOW = 10  # words
 BEST = 20  # topics
 
 
@@ -50,21 +54,21 @@ def list_jobs(plan: Plan) -> Iterator[Training]:
 
 def score_runs(plan: Plan, store: RunStore) -> None:
     """Score the topics of all runs that have no score yet, in one pass over the reference."""
-    from metalda.datasets.places import find_files
-    from metalda.evaluation.coherence import count_windows, score_topics
-
     runs = {Scoring.of(job): result for job, result in store.all(Training) if _belongs(job.key, plan)}
-    runs = {scoring: result for scoring, result in runs.items() if store.find(scoring) is None}
-    if not runs:
+    topics = {
+        scoring: [words.split() for words in result["words"]]
+        for scoring, result in runs.items()
+        if store.find(scoring) is None
+    }
+    if not topics:
         return
-    topics = {scoring: [words.split() for words in result["words"]] for scoring, result in runs.items()}
-    words = sorted({word for each in topics.values() for topic in each for word in topic})
-    (path,) = find_files("wikipedia", plan.data, (REFERENCE,))
-    counts = count_windows(words, path, window=10)
+    words = {word for each in topics.values() for topic in each for word in topic}
+    path = find_compressed("wikipedia", plan.data, REFERENCE)
+    counts = count_windows(sorted(words), path, window=WINDOW, text=3, progress=True)
     for scoring, own in topics.items():
-        scores = score_topics(own, counts)
-        best = sorted(scores, reverse=True)[:BEST]
-        store.keep(scoring, {"all": sum(scores) / len(scores), "best": sum(best) / len(best)})
+        scores = score_topics(own, counts, "npmi")
+        missing = {"words_missing": int(scores.n_missing.sum()), "pairs_apart": int(scores.n_apart.sum())}
+        store.keep(scoring, {"all": scores.mean, "best": scores.best(BEST), **missing})
 
 
 def tabulate(plan: Plan, store: RunStore) -> Table:

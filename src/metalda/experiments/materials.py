@@ -10,7 +10,8 @@ from typing import Any
 
 from metalda.corpus import Corpus
 from metalda.datasets import load_newsgroups, load_reuters, load_tmn, load_ws
-from metalda.datasets.places import find_files
+from metalda.datasets.places import places
+from metalda.errors import InputError
 from metalda.meta import Embeddings, WordFeatures
 
 VECTORS = "glove.6B.100d.subset.txt.gz"
@@ -42,9 +43,9 @@ class Material:
 @lru_cache(maxsize=1)
 def load_material(dataset: str, folder: Path | None) -> Material:
     """A corpus by its name; one line says what is missing, if something is."""
-    vectors = Embeddings.read(*find_files(dataset, folder, (VECTORS,)))
+    vectors = Embeddings.read(_find(VECTORS, "GloVe's vectors of 100 dimensions", folder))
     if dataset == "ws":  # with the paper's own features; the vectors behind them are not to be had
-        features = WordFeatures.read(*find_files(dataset, folder, (WS_FEATURES,)))
+        features = WordFeatures.read(_find(WS_FEATURES, "the paper's own word features", folder))
         train, test = load_ws(folder)
         return Material(_join(train, test), (train, test), features, vectors)
     return Material(_LOADERS[dataset](folder, vectors), None, vectors.binarize(), vectors)
@@ -57,6 +58,14 @@ _LOADERS: Mapping[str, Callable[[Path | None, Embeddings], Corpus]] = {
     "20ng": lambda folder, vectors: load_newsgroups(folder, embeddings=vectors),
 }
 DATASETS = ("ws", *_LOADERS)
+
+
+def _find(file: str, what: str, folder: Path | None) -> Path:
+    for place in places(folder):
+        if (place / file).is_file():
+            return place / file
+    where = " or ".join(map(str, places(folder)))
+    raise InputError(f"the experiments need {what}: {file} expected in {where}; name the folder: --data, METALDA_DATA")
 
 
 def _join(first: Corpus, second: Corpus) -> Corpus:
