@@ -163,6 +163,7 @@ def score_topics(
 
     Examples
     --------
+    >>> from metalda import count_windows
     >>> counts = count_windows(["cat", "dog", "rain"], ["cat dog", "dog cat", "rain"], window=0)
     >>> score_topics([["cat", "dog"]], counts).scores.round(6).tolist()
     [1.0]
