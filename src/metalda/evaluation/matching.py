@@ -41,8 +41,9 @@ def word_overlap(first: Words, second: Words) -> NDArray[np.float64]:
     total = np.zeros((len(first), len(second)))
     for d in range(1, depth + 1):
         left, right = (_indicator([own[:d] for own in words], column_of) for words in (first, second))
+        sizes = (np.array([min(len(own), d) for own in words]) for words in (first, second))
         shared = (left @ right.T).toarray()
-        total += shared / np.maximum(left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - shared, 1)
+        total += shared / np.maximum(np.add.outer(*sizes) - shared, 1)
     return total / max(depth, 1)
 
 
