@@ -235,6 +235,7 @@ def test_damaged_counts_are_told(tmp_path: Path) -> None:
         ([["a", "b"]], {"top_n": 1}, "top_n"),
         ([["a", "b"]], {"window": -1}, "window"),
         ([["a", "b"]], {"window": 2.5}, "window"),
+        ([["a", "b"]], {"n_jobs": 0}, "n_jobs"),
         ([["a", "b"]], {"measure": "uci", "smoothing": 0}, "smoothing"),
         ([["a", "a"]], {}, "topic 0 has fewer than two different words"),
         (["ab"], {}, "topic 0: a list of words"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,18 @@ class Coherence:
         return f"Coherence: {self.measure} {self.mean:.4f}, best 20 {self.best():.4f} ({size})"
 
 
+@overload
+def coherence(
+    topics: TopicModel, reference: Reference | WindowCounts, measure: str = ..., **options: Any
+) -> Coherence: ...
+@overload
+def coherence(
+    topics: Mapping[str, Topics], reference: Reference | WindowCounts, measure: str = ..., **options: Any
+) -> dict[str, Coherence]: ...
+@overload
+def coherence(
+    topics: Iterable[Sequence[str]], reference: Reference | WindowCounts, measure: str = ..., **options: Any
+) -> Coherence: ...
 def coherence(
     topics: Topics | Mapping[str, Topics],
     reference: Reference | WindowCounts,
@@ -91,7 +103,7 @@ def coherence(
     window: int | None = None,
     smoothing: float = SMOOTHING,
     **counting: Any,
-) -> Any:
+) -> Coherence | dict[str, Coherence]:
     """How well the top words of topics go together in a reference corpus.
 
     Parameters
@@ -133,7 +145,7 @@ def coherence(
     >>> found.scores.round(2).tolist()
     [1.0, -0.95]
     """
-    several = topics if isinstance(topics, Mapping) else {"": topics}
+    several: Mapping[str, Topics] = topics if isinstance(topics, Mapping) else {"": topics}
     named = {name: as_topics(each, top_n) for name, each in several.items()}
     kind = find_measure(measure, smoothing)
     if not named:

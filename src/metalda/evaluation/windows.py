@@ -158,6 +158,8 @@ def count_windows(
     """
     if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 0:
         raise InputError(f"window={window!r}: a number of words is needed, or 0 for whole documents")
+    if n_jobs == 0:
+        raise InputError("n_jobs=0: at least 1 thread is needed, or -1 for all cores")
     chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
     source: dict[str, Any] = {}
     batches: Iterable[Any]
