@@ -30,7 +30,7 @@ class MeasureName(str, Enum):
 
 
 def coherence(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL…", help="Folders of saved models.")],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Folders of saved models.")],
     reference: Annotated[
         Path,
         typer.Option(
