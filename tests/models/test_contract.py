@@ -95,7 +95,7 @@ def test_saving_and_loading_gives_the_same_model(case, fitted, tmp_path):
     assert loaded.perplexity(new, unseen="features") == fitted.perplexity(new, unseen="features")
     pd.testing.assert_frame_equal(loaded.history_, fitted.history_)
     pd.testing.assert_frame_equal(loaded.topics(), fitted.topics())
-    if not case.topics_from_labels:
+    if fitted.label_names_ and not case.topics_from_labels:
         pd.testing.assert_frame_equal(loaded.label_effects(), fitted.label_effects())
     loaded.save(tmp_path / "model")
     assert metalda.load(tmp_path / "model").get_params().keys() == fitted.get_params().keys()

@@ -139,8 +139,7 @@ def _matched_effects(models: Sequence[TopicModel]) -> Effects | None:
     similarity = np.ones(len(first.components_))
     values = []
     for model in models:
-        weights = [draw.log_doc_weights for draw in model.draws_]
-        own = centre(weights, len(first.label_names_), first.label_sizes_)
+        own = centre(model._label_weights())
         if model is not first:
             _, partners, similarities = match(affinity_of(first, model))
             own, similarity = own[:, :, partners], np.minimum(similarity, similarities)

@@ -46,13 +46,18 @@ class Design:
             names, matrix = labels.names, labels.matrix
         row_of, firsts = _merge_rows(matrix.indptr, matrix.indices, matrix.data)
         rows = sparse.hstack([matrix[firsts], sparse.csr_array(np.ones((len(firsts), 1)))], format="csr")
+        return cls.from_rows((*names, DEFAULT), row_of, rows)
+
+    @classmethod
+    def from_rows(cls, names: tuple[str, ...], row_of: NDArray[np.int32], rows: Any) -> Design:
+        """From the distinct rows [row, label], the default label last, and the row of every document."""
         rows.sort_indices()
         columns = rows.tocsc()
         columns.sort_indices()
         return cls(
-            names=(*names, DEFAULT),
+            names=names,
             row_of=row_of,
-            row_sizes=np.bincount(row_of, minlength=len(firsts)).astype(np.float64),
+            row_sizes=np.bincount(row_of, minlength=rows.shape[0]).astype(np.float64),
             row_starts=rows.indptr.astype(np.int64),
             row_labels=rows.indices.astype(np.int32),
             row_values=rows.data.astype(np.float64),

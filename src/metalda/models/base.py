@@ -190,6 +190,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.label_names_ = doc_prior.design.names[:-1]
         self.feature_names_ = word_prior.design.names[:-1]
         self.label_sizes_ = doc_prior.design.label_sizes
+        self._training_labels = doc_prior.design
         self.trained_unlabelled_ = doc_prior.design.bare_row is not None
         self.draws_ = trained.draws
         self.doc_topics_ = trained.doc_topics

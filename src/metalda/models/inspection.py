@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError
-from metalda.models.effects import add_proportions, weight_effects
+from metalda.models.effects import Weights, expected_proportions, weight_contrasts, weight_effects
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from metalda.meta.design import Design
     from metalda.priors import LogLinear
     from metalda.samplers import Draw
 
@@ -30,8 +32,9 @@ class Inspection:
         draws_: tuple[Draw, ...]
         vocabulary_: tuple[str, ...]
         label_names_: tuple[str, ...]
-        label_sizes_: np.ndarray
         feature_names_: tuple[str, ...]
+        _has_label_effects: ClassVar[bool]
+        _training_labels: Design | None
         _known_words: LogLinear
         _history: dict[str, Any]
 
@@ -72,18 +75,115 @@ class Inspection:
     def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
         """What each label does to each topic, with intervals over the draws.
 
-        `effect` is the label's log weight minus the average over labels: positive where documents with the label have
-        more of the topic than others. `proportion` is the expected share of the topic in a document that has this
-        label alone.
+        Parameters
+        ----------
+        interval : float
+            Probability that the intervals hold.
+
+        Returns
+        -------
+        DataFrame
+            A row for each label and topic. `effect` is the label's log weight minus the average over labels (documents
+            without labels count as a label of log weight 0): positive where the label raises the topic, 0.7 doubles
+            its weight; `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
+            those of :meth:`label_proportions`. ``attrs["n_draws"]`` says how many draws the intervals come from.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> labels = ["pets", "pets", "weather", "weather"]
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+        >>> effects = model.label_effects()
+        >>> list(effects.columns)[:5], effects.attrs["n_draws"]
+        (['label', 'topic', 'effect', 'low', 'high'], 5)
         """
-        check_is_fitted(self)
-        weights = [draw.log_doc_weights for draw in self.draws_]
-        table = weight_effects(weights, self.label_names_, self.label_sizes_, interval, "label")
-        return add_proportions(table, weights, len(self.label_names_), interval)
+        weights = self._label_weights()
+        table, proportions = weight_effects(weights, interval), expected_proportions(weights, interval)
+        table["proportion"] = proportions["proportion"]
+        return table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
+
+    def label_contrasts(
+        self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
+    ) -> pd.DataFrame:
+        """What sets one label, or a combination of labels, apart from another: a row for each topic.
+
+        Parameters
+        ----------
+        first, second : str or list of str
+            A label, or labels that a document has together. Labels on both sides cancel.
+        interval : float
+            Probability that the intervals hold.
+
+        Returns
+        -------
+        DataFrame
+            `effect` is log alpha of a document with the labels `first` minus that of one with `second`: 0.7 means
+            that the first has the topic with twice the weight. `low` and `high` are its interval.
+
+        Warns
+        -----
+        UserWarning
+            Where the training documents cannot tell the two apart, so that the prior decides.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> labels = [["pets", "2019"], ["pets", "2020"], ["weather", "2019"], ["weather", "2020"]]
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+        >>> model.label_contrasts(["pets", "2019"], ["weather", "2019"])[["first", "second", "topic"]]
+                 first          second  topic
+        0  pets + 2019  weather + 2019      0
+        1  pets + 2019  weather + 2019      1
+        """
+        return weight_contrasts(self._label_weights(), first, second, interval)
+
+    def label_proportions(self, interval: float = 0.9) -> pd.DataFrame:
+        """The topic proportions expected of documents with each label, with intervals over the draws.
+
+        In each draw it is alpha / alpha[.] of the training documents that have the label, averaged over them; whatever
+        other labels they have is included. Where each document has one label, all documents of a label have the same.
+
+        Returns
+        -------
+        DataFrame
+            A row for each label and topic: `proportion`, which sums to 1 over topics, `low` and `high`. Of a number
+            (DMR), which no documents have for themselves, it is NaN.
+        """
+        return expected_proportions(self._label_weights(), interval)
 
     def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """What each word feature does to each topic: as `label_effects`, for words."""
+        """What each word feature does to each topic: as `label_effects`, for words and without proportions."""
+        return weight_effects(self._feature_weights(), interval)
+
+    def feature_contrasts(
+        self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
+    ) -> pd.DataFrame:
+        """What sets words with one feature, or several, apart from others: as `label_contrasts`, for words."""
+        return weight_contrasts(self._feature_weights(), first, second, interval)
+
+    def _label_weights(self) -> Weights:
         check_is_fitted(self)
-        weights = [draw.log_word_weights for draw in self.draws_]
-        sizes = self._known_words.design.label_sizes
-        return weight_effects(weights, self.feature_names_, sizes, interval, "feature")
+        name = type(self).__name__
+        if not self._has_label_effects:
+            raise InputError(f"a topic of {name} belongs to one label: there are no effects; see topics()")
+        if not self.label_names_:
+            raise InputError(
+                f"this {name} learnt from no labels: it has no effects; fit MetaLDA or DMR with labels (--labels)"
+            )
+        return Weights("label", [draw.log_doc_weights for draw in self.draws_], self._labels_of_training())
+
+    def _labels_of_training(self) -> Design:
+        if self._training_labels is None:
+            raise InputError("this model was saved before the labels of its documents were kept with it: fit it again")
+        return self._training_labels
+
+    def _feature_weights(self) -> Weights:
+        check_is_fitted(self)
+        if not self.feature_names_:
+            raise InputError(
+                f"this {type(self).__name__} learnt from no features: it has no effects; fit MetaLDA or WFLDA with "
+                "word features (--word-features or --embeddings)"
+            )
+        return Weights("feature", [draw.log_word_weights for draw in self.draws_], self._known_words.design)

@@ -79,10 +79,6 @@ class _LabeledModel(TopicModel):
         table.insert(1, "label", self.topic_labels_)
         return table
 
-    def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """There are none: topics belong to labels, and are not raised or lowered by them."""
-        raise InputError(f"a topic of {type(self).__name__} belongs to one label: there are no effects; see topics()")
-
     def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
         """How probable each label is for documents whose labels are not known: a row per document, a column per label.
 

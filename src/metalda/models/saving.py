@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from metalda.meta import Embeddings, WordFeatures
+from metalda.meta.design import DEFAULT, Design
 from metalda.meta.words import pack_words, unpack_words
 from metalda.samplers.draws import pack_draws, unpack_draws
 
@@ -34,6 +36,8 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
     arrays = {f"draws.{name}": array for name, array in pack_draws(model.draws_).items()}
     arrays["doc_topics"] = model.doc_topics_
     arrays["label_sizes"] = model.label_sizes_
+    if model._training_labels is not None:
+        arrays.update({f"labels.{name}": array for name, array in _pack_design(model._training_labels).items()})
     arrays.update({f"history.{name}": column for name, column in model._history.items()})
     arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(model.vocabulary_)
     if features is not None:
@@ -75,10 +79,30 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
         model.feature_names_in_ = np.array(vocabulary, dtype=object)
     model.doc_topics_ = arrays["doc_topics"]
     model.label_sizes_ = arrays["label_sizes"]
+    model._training_labels = _unpack_design(model.label_names_, _under(arrays, "labels"))
     model._history = _under(arrays, "history")
     model.draws_ = tuple(unpack_draws(_under(arrays, "draws")))
     model._finish()
     return model
+
+
+def _pack_design(design: Design) -> dict[str, np.ndarray]:
+    """The labels of the training documents: distinct sets, and which document has which."""
+    return {
+        "row_of": design.row_of,
+        "starts": design.row_starts,
+        "labels": design.row_labels,
+        "values": design.row_values,
+    }
+
+
+def _unpack_design(names: tuple[str, ...], arrays: Mapping[str, np.ndarray]) -> Design | None:
+    """The design that `_pack_design` took apart; None of a model that was saved before it was kept."""
+    if not arrays:
+        return None
+    shape = (len(arrays["starts"]) - 1, len(names) + 1)
+    rows = sparse.csr_array((arrays["values"], arrays["labels"], arrays["starts"]), shape=shape)
+    return Design.from_rows((*names, DEFAULT), arrays["row_of"], rows)
 
 
 def _under(arrays: Mapping[str, Any], group: str) -> dict[str, Any]:
