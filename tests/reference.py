@@ -1,5 +1,6 @@
 """Slow, obvious implementations of every kernel, to be compared with on small inputs."""
 
+import itertools
 import math
 import re
 
@@ -279,3 +280,16 @@ def find_words(texts, words):
     """Numbers of the words of texts, by the regular expression."""
     numbers = {word: i for i, word in enumerate(words)}
     return [[numbers.get(token, -1) for token in re.findall(r"\b\w\w+\b", text)] for text in texts]
+
+
+def label_set_posterior(words, phi, shares, alpha):
+    """p(set | words) by summing over all topics of all words: phi[v][k], alpha[set][k]."""
+    n_topics = phi.shape[1]
+    likelihoods = np.zeros(len(shares))
+    for topics in itertools.product(range(n_topics), repeat=len(words)):
+        counts = np.bincount(topics, minlength=n_topics) if topics else np.zeros(n_topics)
+        of_words = math.prod(phi[v, k] for v, k in zip(words, topics, strict=True))
+        of_topics = gammaln(alpha + counts) - gammaln(alpha)
+        sums = alpha.sum(axis=1)
+        likelihoods += of_words * np.exp(of_topics.sum(axis=1) + gammaln(sums) - gammaln(sums + len(words)))
+    return shares * likelihoods / (shares @ likelihoods)

@@ -19,6 +19,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "find_words",
     "fold_in",
     "hash_documents",
+    "infer_label_sets",
     "log_multinomials",
     "mix_pseudo_documents",
     "move_documents",
@@ -66,6 +67,8 @@ def test_every_kernel_has_one_signature(tmp_path):
             model = make(n_shards=2, **names).fit(X, labels)
             model.transform(X)
             model.perplexity(X, unseen="features")
+            if model.label_names_:
+                model.predict_labels(X)
     for reference in (documents, mapped, list(documents), ["The cat", "ein Bär"]):
         for window, as_gensim in ((0, False), (np.int32(5), True)):
             count_windows(documents.vocabulary, reference, window=window, as_gensim=as_gensim)

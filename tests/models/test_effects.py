@@ -131,7 +131,7 @@ def test_models_without_label_weights_say_so(grouped):
             getattr(LabeledLDA(**QUICK).fit(corpus()), ask)()
     with pytest.raises(InputError, match="learnt from no features"):
         LDA(2, **QUICK).fit(PETS).feature_effects()
-    with pytest.raises(InputError, match="no label 'pet'; did you mean 'pets'?"):
+    with pytest.raises(InputError, match="no label 'pet'; did you mean 'pets'"):
         grouped.label_contrasts("sky", ["pet"])
 
 

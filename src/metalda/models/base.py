@@ -29,6 +29,7 @@ from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
+from metalda.models.prediction import Prediction
 from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
@@ -48,7 +49,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all models; a model names its priors and its sampler, and adds its parameters."""
 
     vocabulary: Any = None
@@ -269,6 +270,11 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         document. A row depends on its own document only.
         """
         check_is_fitted(self)
+        documents, labels, phi = self._known_documents(X, y)
+        return self._infer(self.draws_, documents, labels, phi)
+
+    def _known_documents(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
+        """New documents without words of which nothing is known, their labels, and phi of the words that are left."""
         corpus = self._read(X, y)
         unseen = self._unseen_words(corpus)
         unseen = tuple(compress(unseen, self._knows_of(unseen)))
@@ -278,7 +284,7 @@ class TopicModel(Inspection, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             phi = np.concatenate([phi, self._mean_phi_alone(self.draws_, unseen)])
         documents = encoded.all()
         _warn_of_strangers(corpus.offsets, documents.offsets)
-        return self._infer(self.draws_, documents, encoded.design, phi)
+        return documents, encoded.design, phi
 
     def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Perplexity of every second word of each document, given the other words and the labels.
@@ -358,7 +364,7 @@ def _warn_of_strangers(before: NDArray[np.int64], after: NDArray[np.int64]) -> N
         warnings.warn(
             f"{strangers:,} of {len(before) - 1:,} documents have no word that the model knows; "
             "they get the proportions expected of any document",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -93,11 +93,6 @@ class _LabeledModel(TopicModel):
         by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)
         return pd.DataFrame(by_label / by_label.sum(axis=1, keepdims=True), columns=list(self.label_names_))
 
-    def predict_labels(self, X: Any) -> np.ndarray:
-        """The most probable label of documents whose labels are not known."""
-        probabilities = self.predict_label_probabilities(X).to_numpy()
-        return np.array(self.label_names_, dtype=object)[probabilities.argmax(axis=1)]
-
 
 @dataclass(eq=False, repr=False)
 class LabeledLDA(_LabeledModel):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.kernels.folding import fold_in, hash_documents, score_tokens
+from metalda.kernels.label_sets import infer_label_sets
 from metalda.kernels.pseudo import mix_pseudo_documents, word_probabilities
 from metalda.kernels.urn import weigh_new_documents
 from metalda.meta.design import Design
@@ -19,6 +21,7 @@ from metalda.samplers.pseudo import Mixture
 from metalda.training.threads import thread_map
 
 BURN_IN, SWEEPS = 10, 40
+LABEL_BURN_IN, LABEL_SWEEPS = 30, 90  # shared out among the draws
 _CHUNK = 512  # documents that a thread takes at a time
 _TOKENS = 16384  # tokens that it takes, where their words have a row of probabilities each
 
@@ -61,7 +64,33 @@ def infer_theta(
         rows, keys = frozen(documents.doc_rows[chosen], np.int32), frozen(documents.keys[chosen], np.uint64)
         fold_in(words, offsets, rows, keys, alpha, phi, BURN_IN, SWEEPS, theta)
 
-    return _fill_theta(documents, phi.shape[1], fold, n_jobs)
+    return _fill_rows(documents, phi.shape[1], fold, n_jobs)
+
+
+def infer_labels(
+    documents: Documents,
+    alpha: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    members: Any,
+    phi: NDArray[np.floating],
+    n_jobs: int = 1,
+) -> NDArray[np.float32]:
+    """p(label | words) [d, label], given alpha[draw, set, topic], shares of sets and their members [set, label]."""
+    phi, words = frozen(phi, np.float32), frozen(documents.words, np.int32)
+    start = frozen(np.tensordot(alpha.mean(axis=0), shares, axes=(0, 0)), np.float64)
+    alpha, log_shares = frozen(alpha, np.float64), frozen(np.log(shares), np.float64)
+    alpha_sums = frozen(alpha.sum(axis=2), np.float64)
+    sweeps = [math.ceil(n / len(alpha)) for n in (LABEL_BURN_IN, LABEL_SWEEPS)]
+
+    def infer(chosen: slice, offsets: NDArray[np.int64], probabilities: NDArray[np.float32]) -> None:
+        chances, keys = (
+            np.zeros((len(probabilities), len(shares)), np.float32),
+            frozen(documents.keys[chosen], np.uint64),
+        )
+        infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, start, *sweeps, chances)
+        probabilities[:] = chances @ members
+
+    return _fill_rows(documents, members.shape[1], infer, n_jobs)
 
 
 def infer_single_topics(
@@ -74,25 +103,25 @@ def infer_single_topics(
     def weigh(chosen: slice, offsets: NDArray[np.int64], theta: NDArray[np.float32]) -> None:
         weigh_new_documents(words, offsets, alpha, phi, theta)
 
-    return _fill_theta(documents, phi.shape[1], weigh, n_jobs)
+    return _fill_rows(documents, phi.shape[1], weigh, n_jobs)
 
 
-def _fill_theta(
+def _fill_rows(
     documents: Documents,
-    n_topics: int,
+    n_columns: int,
     fill: Callable[[slice, NDArray[np.int64], NDArray[np.float32]], None],
     n_jobs: int,
 ) -> NDArray[np.float32]:
-    """Call fill(documents, their offsets, their rows of theta) for some documents at a time, in threads."""
+    """Call fill(documents, their offsets, their rows of the result) for some documents at a time, in threads."""
     n_documents = len(documents.offsets) - 1
-    theta = np.empty((n_documents, n_topics), np.float32)
+    rows = np.empty((n_documents, n_columns), np.float32)
 
     def fill_chunk(first: int) -> None:
         last = min(first + _CHUNK, n_documents)
-        fill(slice(first, last), frozen(documents.offsets[first : last + 1], np.int64), theta[first:last])
+        fill(slice(first, last), frozen(documents.offsets[first : last + 1], np.int64), rows[first:last])
 
     thread_map(fill_chunk, range(0, n_documents, _CHUNK), n_jobs)
-    return theta
+    return rows
 
 
 def infer_from_mixtures(

@@ -1,0 +1,68 @@
+"""Labels of documents whose labels are not known, by MetaLDA and DMR."""
+
+import numpy as np
+import pytest
+
+import metalda
+from contracts import LABELS, OFTEN, PETS, QUICK, SKIES, corpus
+from metalda import DMR, LDA, Corpus, LabeledLDA, MetaLDA
+from metalda.errors import InputError
+from metalda.models import prediction
+
+LONGER = {**QUICK, "n_iter": 200, "n_draws": 5}
+NEW = ["cat dog bark purr", "rain storm cloud", "dog leash bark"]
+
+
+@pytest.mark.parametrize("make", [MetaLDA, DMR])
+def test_labels_of_new_documents_are_predicted(make, tmp_path):
+    model = make(2, **LONGER).fit(PETS + SKIES, LABELS)
+    probabilities = model.predict_label_probabilities(NEW)
+    assert list(probabilities.columns) == ["pets", "sky"]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert model.predict_labels(NEW).tolist() == ["pets", "sky", "pets"]
+    hidden = Corpus.from_texts(NEW, ["sky", "sky", "sky"])
+    assert model.predict_labels(hidden).tolist() == ["pets", "sky", "pets"], "labels that are given are not looked at"
+    model.save(tmp_path / "m")
+    again = metalda.load(tmp_path / "m").set_params(n_jobs=2).predict_label_probabilities(NEW[::-1])
+    np.testing.assert_array_equal(again.to_numpy()[::-1], probabilities)  # whatever the batch and the threads
+
+
+def test_without_words_the_labels_are_as_frequent_as_in_training():
+    model = MetaLDA(2, **QUICK).fit(PETS + SKIES, ["pets"] * 7 + ["sky"] * 3)
+    with pytest.warns(UserWarning, match="no word that the model knows"):
+        nothing = model.predict_label_probabilities(["zebra"])
+    np.testing.assert_allclose(nothing, [[0.7, 0.3]], rtol=1e-5)
+
+
+def test_a_label_has_the_probability_of_all_sets_with_it():
+    labels = [["pets"], ["pets", "home"], ["pets", "home"], ["pets"], []] + [["sky"]] * 5
+    model = MetaLDA(2, **LONGER).fit(PETS + SKIES, labels)
+    probabilities = model.predict_label_probabilities(NEW)
+    assert (probabilities["home"] <= probabilities["pets"]).all(), "home never came without pets"
+    np.testing.assert_allclose(probabilities["pets"] + probabilities["sky"], 1, rtol=1e-5)  # unlabelled: not a set
+    assert model.predict_labels(NEW, threshold=1e-9)[0][0] == "pets"
+    assert set(model.predict_labels(NEW, threshold=1e-9)[0]) == {"pets", "home", "sky"}
+    assert model.predict_labels(NEW, threshold=0.99999) != model.predict_labels(NEW, threshold=1e-9)
+
+
+def test_of_very_many_sets_the_most_frequent_are_considered(monkeypatch):
+    monkeypatch.setattr(prediction, "MOST_SETS", 2)
+    model = MetaLDA(2, **QUICK).fit(corpus())
+    probabilities = model.predict_label_probabilities(NEW)
+    assert (probabilities["home"] == 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_the_labelled_models_have_the_same_interface():
+    model = LabeledLDA(**LONGER).fit(PETS + SKIES, LABELS)
+    assert model.predict_labels(NEW, threshold=0.5) == [("pets",), ("sky",), ("pets",)]
+
+
+def test_models_that_cannot_predict_labels_say_so():
+    with pytest.raises(InputError, match="LDA learnt from no labels"):
+        LDA(2, **QUICK).fit(PETS).predict_labels(NEW)
+    numbers = DMR(2, **OFTEN, **QUICK).fit(PETS, np.linspace(-1, 1, 5)[:, None])
+    with pytest.raises(InputError, match="learnt from numbers"):
+        numbers.predict_labels(NEW)
+    with pytest.raises(InputError, match="threshold"):
+        MetaLDA(2, **QUICK).fit(PETS + SKIES, LABELS).predict_labels(NEW, threshold=50)
