@@ -34,6 +34,7 @@ _HOME = {
     "topic_diversity": "metalda.evaluation",
     "count_windows": "metalda.evaluation",
     "score_topics": "metalda.evaluation",
+    "plot_effects": "metalda.evaluation",
 }
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "diagnose_chains",
     "exclusivity",
     "load",
+    "plot_effects",
     "plot_search",
     "score_topics",
     "search_k",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         count_windows,
         diagnose_chains,
         exclusivity,
+        plot_effects,
         plot_search,
         score_topics,
         search_k,

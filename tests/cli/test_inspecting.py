@@ -1,4 +1,4 @@
-"""``metalda topics`` and ``metalda effects``."""
+"""``metalda topics``."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import metalda
-from cli.helpers import Run, Write, error_line
+from cli.helpers import Run, error_line
 
 
 def test_topics_are_the_models_in_every_format(run: Run, model: Path) -> None:
@@ -33,44 +33,7 @@ def test_one_topic_comes_with_probabilities(run: Run, model: Path, format: str) 
         assert probabilities == pytest.approx(words["probability"].tolist())
 
 
-def test_effects_show_the_labels_that_raise_a_topic_most(run: Run, model: Path) -> None:
-    rows = json.loads(run("effects", model, "--top", 1, "--format", "json").stdout)
-    table = metalda.load(model).label_effects()
-    best = table.loc[table.groupby("topic")["low"].idxmax()]
-    assert [(row["topic"], row["label"]) for row in rows] == list(zip(best["topic"], best["label"], strict=True))
-    shown = run("effects", model, "--top", 1).stdout
-    assert "90% interval" in shown
-    assert all(row["label"] in shown for row in rows)
-
-
-def test_effects_of_one_label_cover_its_topics(run: Run, model: Path) -> None:
-    rows = json.loads(run("effects", model, "--label", "pets", "--top", 0, "--format", "json").stdout)
-    assert {row["label"] for row in rows} == {"pets"}
-    assert sorted(row["topic"] for row in rows) == [0, 1]
-    csv_rows = list(csv.DictReader(io.StringIO(run("effects", model, "--label", "pets", "--format", "csv").stdout)))
-    assert [int(row["topic"]) for row in csv_rows] == [row["topic"] for row in rows]
-
-
-def test_effects_of_features(run: Run, model: Path) -> None:
-    rows = json.loads(run("effects", model, "--features", "--top", 0, "--format", "json").stdout)
-    assert {row["feature"] for row in rows} == {"0", "1"}
-    assert run("effects", model, "--features").exit_code == 0
-
-
-def test_an_unknown_label_is_answered_with_the_nearest(run: Run, model: Path) -> None:
-    assert "no label 'pet'; did you mean 'pets'?" in error_line(run("effects", model, "--label", "pet"))
-    assert "it has 'pets', 'sky'" in error_line(run("effects", model, "--label", "zzz"))
-
-
-def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: Path) -> None:
-    data = write("a.txt", "cat dog\nsun rain\n")
-    run("fit", data, "-o", tmp_path / "m", "-k", 2, "--iterations", 4)
-    assert "learnt from no labels" in error_line(run("effects", tmp_path / "m"))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"), [(("effects", "--interval", "1.5"), "interval"), (("topics", "--topic", "9"), "no topic 9")]
-)
+@pytest.mark.parametrize(("options", "message"), [(("topics", "--topic", "9"), "no topic 9")])
 def test_values_out_of_range_are_one_line(run: Run, model: Path, options: tuple, message: str) -> None:
     command, *rest = options
     assert message in error_line(run(command, model, *rest))

@@ -8,7 +8,18 @@ import typer
 from typer.core import TyperGroup
 
 import metalda
-from metalda.cli import applying, coherence, comparing, corpora, demo, fitting, inspecting, judging, reproducing
+from metalda.cli import (
+    applying,
+    coherence,
+    comparing,
+    corpora,
+    demo,
+    effects,
+    fitting,
+    inspecting,
+    judging,
+    reproducing,
+)
 from metalda.cli.errors import error_border
 from metalda.cli.sharing import with_shared_options
 
@@ -59,7 +70,7 @@ _add(
     example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
 )
 _add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")
-_add(inspecting.effects, name="effects", example="metalda effects model --label sport")
+_add(effects.effects, name="effects", example="metalda effects model --contrast sport politics --plot effects.png")
 _add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
 _add(applying.predict, name="predict", example="metalda predict model new.jsonl --format csv > labels.csv")
 _add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")

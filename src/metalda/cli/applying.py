@@ -89,15 +89,14 @@ def predict(
     jobs: options.Jobs = 1,
     format: options.Printing = options.Format.table,
 ) -> None:
-    """Predict the labels of new documents, by a model whose topics belong to labels (--model llda or pllda).
+    """Predict the labels of new documents, by a model that was fitted with labels (metalda, dmr, llda or pllda).
 
-    Labels that DATA may have are not looked at. The table has the most probable label; json and csv have them all.
+    Labels that DATA may have are not looked at. The table has the most probable label; json and csv have the
+    probabilities of all. Where documents may have several labels, take those above a half, say.
     """
     fitted = _load(model, jobs)
-    if not hasattr(fitted, "predict_label_probabilities"):
-        raise InputError(
-            f"{model}: a {type(fitted).__name__} does not predict labels; fit one with --model llda or --model pllda"
-        )
+    if not fitted.label_names_:
+        raise InputError(f"{model}: this {type(fitted).__name__} learnt from no labels; fit one with --labels COLUMN")
     corpus = _read(
         fitted,
         data,

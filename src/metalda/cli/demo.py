@@ -73,7 +73,7 @@ def _announce_compiling() -> None:
 
 
 def _print_effects(model: TopicModel) -> None:
-    from metalda.cli.inspecting import strongest
+    from metalda.cli.effects import strongest
     from metalda.cli.summary import top_words
 
     effects = strongest(model.label_effects(interval=0.9), "label", top=1)

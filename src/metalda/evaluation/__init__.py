@@ -4,6 +4,7 @@ from metalda.evaluation.chains import diagnose_chains
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare
 from metalda.evaluation.diversity import exclusivity, topic_diversity
+from metalda.evaluation.effect_plots import plot_effects
 from metalda.evaluation.plotting import plot_search
 from metalda.evaluation.prediction import label_accuracy
 from metalda.evaluation.search import search_k
@@ -20,6 +21,7 @@ __all__ = [
     "diagnose_chains",
     "exclusivity",
     "label_accuracy",
+    "plot_effects",
     "plot_search",
     "score_topics",
     "search_k",

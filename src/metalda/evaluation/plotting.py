@@ -50,8 +50,7 @@ def plot_search(table: pd.DataFrame) -> Any:
         raise InputError(f"no column {missing[0]!r} in the table: give the one that search_k returns, without by_run")
     measures = [name for name in _PANELS if name in table and table[name].notna().any()]
     n_rows = -(-len(measures) // _COLUMNS)
-    # A figure of its own, not pyplot's: nothing is shown or kept behind the user's back.
-    figure = _new_figure(figsize=(4 * min(len(measures), _COLUMNS), 3 * n_rows), layout="constrained")
+    figure = new_figure(figsize=(4 * min(len(measures), _COLUMNS), 3 * n_rows), layout="constrained")
     for i, name in enumerate(measures):
         axes = figure.add_subplot(n_rows, _COLUMNS, i + 1)
         deviations = table[f"{name}_sd"].fillna(0)  # one seed has none
@@ -71,7 +70,7 @@ def save_figure(figure: Any, path: Path) -> None:
 
 def check_picture(path: Path) -> None:
     """Raise an InputError if no picture can be written there: better now than after hours of fitting."""
-    kinds = _new_figure().canvas.get_supported_filetypes()
+    kinds = new_figure().canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in kinds:
         raise InputError(f"{path}: no kind of picture; give a name that ends in .png, .pdf or .svg")
     if not path.parent.is_dir():
@@ -80,7 +79,8 @@ def check_picture(path: Path) -> None:
         raise InputError(f"{path}: is a folder, not the name of a picture")
 
 
-def _new_figure(**options: Any) -> Any:
+def new_figure(**options: Any) -> Any:
+    """One of its own, not pyplot's: nothing is shown or kept behind the user's back."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

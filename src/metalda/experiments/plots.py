@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metalda.errors import missing_extra
+from metalda.evaluation.plotting import new_figure, save_figure
 from metalda.experiments.cells import Cell
 from metalda.experiments.paper import BY_LABEL, MODELS
-from metalda.storage import replacing
 
 if TYPE_CHECKING:
     from metalda.experiments.plans import Table
@@ -19,14 +18,9 @@ Draw = Callable[[Any, Sequence[Cell]], None]
 
 def save_picture(table: Table, path: Path) -> None:
     """As PNG."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_extra("matplotlib", "plot", "Drawing") from None
-    figure = Figure(layout="constrained", dpi=120)
+    figure = new_figure(layout="constrained")
     table.draw(figure, table.cells)
-    with replacing(path, "xb") as file:
-        figure.savefig(file, format="png")
+    save_figure(figure, path)
 
 
 def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
