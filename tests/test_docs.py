@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ SELF_CONTAINED = [
     "choosing-k.md",
     "coherence.md",
     "datasets.md",
+    "effects.md",
     "models.md",
 ]  # the others read files that readers have
 
@@ -29,10 +31,11 @@ def test_python_of_the_documents_runs(name: str) -> None:
         exec(compile(block, name, "exec"), namespace)
 
 
-def test_the_example_of_markup_runs() -> None:
-    from metalda.corpus import wikipedia
-
-    assert doctest.testmod(wikipedia).failed == 0 < doctest.testmod(wikipedia).attempted
+@pytest.mark.parametrize("name", ["models.inspection", "models.prediction", "corpus.wikipedia"])
+def test_the_examples_of_a_module_run(name: str) -> None:
+    found = doctest.testmod(import_module(f"metalda.{name}"), optionflags=doctest.ELLIPSIS)
+    assert found.attempted
+    assert found.failed == 0
 
 
 MODELS = [

@@ -9,7 +9,10 @@ from scipy import sparse
 import metalda
 from contracts import FEATURES, LABELS, OFTEN, PETS, QUICK, SKIES, corpus
 from metalda import DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
+from metalda.corpus.labels import as_labels
 from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.models.effects import Weights, weight_contrasts
 from metalda.priors import LogLinear
 
 YEARS = [["pets", "2019"], ["pets", "2020"], ["sky", "2019"], ["sky", "2020"], ["sky", "2020"]] * 2
@@ -136,6 +139,17 @@ def test_models_without_label_weights_say_so(grouped):
 
 
 # Coverage.
+
+
+def test_a_further_draw_lies_below_the_low_end_as_often_as_it_should():
+    """Of 19 draws the least has a further one below it with probability 1/20: it is the end of a 90 % interval."""
+    rng = np.random.default_rng(0)
+    draws = [rng.normal(size=(3, 2)) for _ in range(19)]
+    weights = Weights("label", draws, Design.build(as_labels(["a", "b"], 2), 2))
+    table = weight_contrasts(weights, "a", "b", 0.9)
+    contrasts = [draw[0] - draw[1] for draw in draws]
+    np.testing.assert_allclose(table["low"], np.min(contrasts, axis=0))
+    np.testing.assert_allclose(table["high"], np.max(contrasts, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

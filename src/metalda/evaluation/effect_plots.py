@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_INTERVALS = 40  # beyond, a heat map can be read and a forest cannot
-_LONGEST = 40
+_LONGEST = 40  # letters of a name
+_LETTER = 0.08  # inches that one takes
+_LARGEST = 60  # inches of a figure
 
 
 def plot_effects(
@@ -146,13 +148,15 @@ def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: f
     shape = len(names), len(topics)
     effects = table["effect"].to_numpy().reshape(shape).T
     sure = ((table["low"] > 0) | (table["high"] < 0)).to_numpy().reshape(shape).T
-    ax = _axes(ax, min(4 + 0.3 * len(names), 40), min(2 + 0.22 * len(topics), 40))
+    columns, rows = [_name(name) for name in names], _topic_names(model, topics)
+    width = 3 + _LETTER * max(map(len, rows)) + 0.3 * len(columns)
+    ax = _axes(ax, width, 1.5 + _LETTER * max(map(len, columns)) + 0.25 * len(rows))
     largest = max(float(np.nanmax(np.abs(effects))), 1e-9)
     image = ax.imshow(
         effects, cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto", alpha=np.where(sure, 1.0, 0.3)
     )
-    _name_ticks(ax.xaxis, range(len(names)), [_name(name) for name in names], rotation=90)
-    _name_ticks(ax.yaxis, range(len(topics)), _topic_names(model, topics))
+    _name_ticks(ax.xaxis, range(len(columns)), columns, rotation=90)
+    _name_ticks(ax.yaxis, range(len(rows)), rows)
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("effect on the log weight of the topic")
     ax.set_xlabel(f"{kind}; faint where the {interval:.0%} interval holds 0, {table.attrs['n_draws']} draws")
@@ -163,7 +167,7 @@ def _axes(ax: Any, width: float, height: float) -> Any:
     """Those that are given, or new ones; pyplot is left alone, so that nothing pops up and nothing is kept."""
     if ax is not None:
         return ax
-    return new_figure(figsize=(width, min(height, 60)), layout="constrained").add_subplot()
+    return new_figure(figsize=(min(width, _LARGEST), min(height, _LARGEST)), layout="constrained").add_subplot()
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
