@@ -54,7 +54,7 @@ def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: P
         (("--contrast", "pets", "sky", "--label", "sky"), "choose one"),
         (("--proportions", "--features"), "--features have none"),
         (("--proportions", "--plot", "a.png"), "leave out --proportions"),
-        (("--plot", "effects.txt"), "must end in .png"),
+        (("--plot", "effects.txt"), "that ends in .png"),
         (("--plot", "nowhere/effects.png"), "there is no folder"),
     ],
 )

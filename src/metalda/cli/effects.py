@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 FEW_DRAWS = 20  # 90 % intervals of 15 draws hold 84 % (docs/effects.md)
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def effects(
@@ -67,7 +66,10 @@ def effects(
     else:
         table = _effects_of(fitted, interval, label, top, features)
     if plot is not None:
-        _draw(plot, metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval))
+        from metalda.evaluation.plotting import save_figure
+
+        drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
+        save_figure(drawn.figure, plot)
     _print(fitted, table, interval, format)
 
 
@@ -82,10 +84,9 @@ def _check_choice(
         return
     if proportions:
         raise InputError("--plot draws effects and contrasts; leave out --proportions")
-    if plot.suffix.lower() not in PICTURES:
-        raise InputError(f"{plot}: the name must end in {', '.join(PICTURES)}")
-    if not plot.parent.is_dir():
-        raise InputError(f"{plot}: cannot be written: there is no folder {plot.parent}")
+    from metalda.evaluation.plotting import check_picture
+
+    check_picture(plot)
 
 
 def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
@@ -131,13 +132,6 @@ def _surest(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """The rows that are surely far from 0, either way."""
     order = table[["low"]].assign(high=-table["high"]).max(axis=1).sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]
-
-
-def _draw(path: Path, ax: Any) -> None:
-    from metalda.storage import replacing
-
-    with replacing(path, "xb") as file:
-        ax.figure.savefig(file, format=path.suffix.lower()[1:], dpi=150)
 
 
 def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format) -> None:
