@@ -92,3 +92,13 @@ def test_errors_of_the_program_itself_have_no_traceback(tmp_path: Path) -> None:
     result = subprocess.run([*PROGRAM, "topics", "none"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "metalda: none: no such folder, so no saved model\n"
+
+
+def test_starting_does_not_look_for_garbage_among_what_it_imports() -> None:
+    collections = "sum(each['collections'] for each in gc.get_stats())"
+    program = (
+        "import atexit, gc; from metalda.cli import main; "
+        f"before = {collections}; atexit.register(lambda: print({collections} - before)); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "--version"], check=True, capture_output=True, text=True)
+    assert int(done.stdout.splitlines()[-1]) <= 1
