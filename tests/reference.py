@@ -31,12 +31,13 @@ def splitmix(seed):
 def sweep_tokens(documents, topics, alpha, beta, uniforms):
     """Step 1 by the formula: alpha[d][k], beta[k][v]; counts from scratch for every token. Changes `topics`.
 
-    The uniform falls on the parts of the weights that have n first, then on those that have beta.
+    The uniform falls on the old topic first, then on the parts of the weights of others that have n, then on those that
+    have beta.
     """
     n_topics, n_words = beta.shape
     for d, document in enumerate(documents):
         for i in range(len(document)):
-            topics[d][i] = None
+            old, topics[d][i] = topics[d][i], None
             m = np.zeros(n_topics)
             n = np.zeros((n_topics, n_words))
             for e, other in enumerate(documents):
@@ -46,8 +47,11 @@ def sweep_tokens(documents, topics, alpha, beta, uniforms):
                         m[topics[e][j]] += e == d
             v = document[i]
             factor = (alpha[d] + m) / (beta.sum(axis=1) + n.sum(axis=1))
-            weights = np.concatenate([factor * n[:, v], factor * beta[:, v]])
-            topics[d][i] = choose_topic(weights, next(uniforms) * weights.sum()) % n_topics
+            by_old = factor[old] * (n[old, v] + beta[old, v])
+            factor[old] = 0
+            weights = np.concatenate([[by_old], factor * n[:, v], factor * beta[:, v]])
+            chosen = choose_topic(weights, next(uniforms) * weights.sum())
+            topics[d][i] = (chosen - 1) % n_topics if chosen > 0 else old
 
 
 def choose_kind(by_counts, by_vectors, uniform):

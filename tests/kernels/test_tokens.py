@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import chisquare
 
 import reference
 from metalda.corpus import NamedMatrix
@@ -117,6 +118,27 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
             for d, (a, b) in enumerate(pairwise(offsets))
         )
         assert log_likelihood == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("old", [0, 33])  # in either block of smoothing sums
+def test_a_token_of_a_shared_sweep_follows_the_formula(old):
+    """The first token only, drawn again and again: it may stay, or move within its word, its document, or anywhere."""
+    rng, n_topics, n = np.random.default_rng(old), 40, 5000
+    words, offsets = _flatten([[0, 1, 1, 2, 0, 3], [0, 0, 2, 3]])
+    start = np.array([old, 5, 5, 39, 7, old, 7, 9, 20, old], np.uint16)
+    alpha, beta = (_concentration(rng.gamma(1.0, 0.2, (1, n_topics))) for _ in range(2))
+    design, shard = Design.build(None, 4), Shard.cut(words, offsets, np.zeros(2, np.int32), 0, 2)
+    m, n_word, totals = (np.bincount(z, minlength=n_topics) for z in (start[1:6], start[1:][words[1:] == 0], start[1:]))
+    expected = (alpha.values[0] + m) * (beta.values[0] + n_word) / (beta.lifted_sums + totals)
+    drawn, counts = np.zeros(n_topics), TopicCounts.count(words, start, n_topics, design)
+    for seed in rng.integers(2**64, size=n, dtype=np.uint64):
+        topics = start.copy()
+        counts.copy().sweep(shard, topics, alpha, beta, seed)
+        drawn[topics[0]] += 1
+    expected *= n / expected.sum()
+    bins = np.where(expected < 5, 0, np.arange(1, n_topics + 1))  # rare topics share one
+    found, law = (np.bincount(np.unique(bins, return_inverse=True)[1], each) for each in (drawn, expected))
+    assert chisquare(found, law).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("n_shards", [2, 5])

@@ -68,7 +68,6 @@ def sweep_latent(
     ones = np.ones(n_topics, np.float64)
     factor = np.empty(n_topics, np.float64)  # alpha[d, k] + m[d, k]
     weights = np.empty(n_topics, np.float64)
-    present, place = np.empty(n_topics, np.int32), np.empty(n_topics, np.int32)
     inverse = np.empty((2, n_topics), np.float64)  # (1 - weight) / (V beta + n0[k, .]), weight / (V1 beta + n1[k, .])
     for kind in range(2):
         for k in range(n_topics):
@@ -82,7 +81,7 @@ def sweep_latent(
             for k in range(n_topics):
                 factor[k] = alpha[row, k]
         doc_alpha = alpha[row]
-        enter_document(topics[first:last], doc_alpha, ones, doc_counts, factor, present, place)
+        enter_document(topics, first, last, doc_alpha, ones, doc_counts, factor)
         for i in range(first, last):
             old, old_kind, word = uintp(topics[i]), uintp(kinds[i]), uintp(words[i])
             doc_counts[old] -= 1

@@ -7,7 +7,7 @@ these came about.
 import math
 
 import numpy as np
-from numba import float64, int64, uintp
+from numba import float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.choice import log_rising, multiply_rising
@@ -15,24 +15,16 @@ from metalda.kernels.draws import draw_minus_log_beta, draw_tables
 
 
 @helper
-def find_topic(list_topics, start, size, topic):
-    """Where a topic stands, or would stand, in the sorted list of a word."""
-    low, high = int64(0), size
-    while low < high:
-        middle = (low + high) >> 1
-        if list_topics[uintp(start + middle)] < topic:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@helper
-def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new):
-    """Take 1 from the topic at `old_at` in the list of a word; give it to `new`, which stands or belongs at `new_at`.
+def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new):
+    """Take 1 from the count of `old` in the list of a word, and give it to `new`.
 
     A topic of count 0 leaves the list, a topic of count 1 comes in where it belongs, and those between make room.
     """
+    old_at, new_at = int32(0), int32(0)
+    for j in range(size):  # every topic is asked: the end of a search could not be foreseen
+        k = list_topics[uintp(start + j)]
+        old_at += int32(k < old)
+        new_at += int32(k < new)
     at = start + old_at
     to = start + new_at
     end = start + size

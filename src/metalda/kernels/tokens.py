@@ -2,16 +2,18 @@
 
     p(z = k) ∝ (alpha[d, k] + m[d, k]) * (beta[k, v] + n[k, v]) / (beta[k, .] + n[k, .])
 
-The weight of a topic is split, so that the cost follows the topics that a word really has:
+Most tokens stay where they were. So the weight of the old topic comes first, and a token that stays changes nothing.
+The weight of the others is split, so that the cost follows the topics that a word really has:
 
     (alpha + m) n    / (beta. + n.)    from the list of the word, where most of the weight is
     (alpha + m) beta / (beta. + n.)    over all topics, in one vectorised product (`sweep_by_word`); or, where beta is
                                        the same for all words of a topic, as two sums that are kept up to date as
                                        tokens move (`sweep_shared`)
 
-A token that stays where it was, as most do, changes nothing. Counts are integers, and the float32 factors are formed
-from them anew, so that they do not drift; the sums that are kept are float64. Documents are visited in an order that
-keeps those with the same row of alpha together, so that factors need not be formed anew for each.
+Lists are short, and what costs is a branch that cannot be foreseen: a place is found by counting all sums that are
+too small, not by a search that stops. Counts are integers, and the float32 factors are formed from them anew, so that
+they do not drift; the sums that are kept are float64. Documents are visited in an order that keeps those with the same
+row of alpha together, so that factors need not be formed anew for each.
 """
 
 import math
@@ -20,34 +22,18 @@ import numpy as np
 from numba import float32, float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.choice import (
-    BLOCK,
-    BRIGHT,
-    FAINT,
-    LARGE,
-    SMALL,
-    choose_topic,
-    choose_topic_slowly,
-    next_uniform,
-)
-from metalda.kernels.lists import find_topic, move_in_list
+from metalda.kernels.choice import BLOCK, BRIGHT, FAINT, LARGE, SMALL, choose_topic_slowly, next_uniform
+from metalda.kernels.lists import move_in_list
 
 
 @helper
-def enter_document(topics, doc_alpha, inverse, doc_counts, factor, present, place):
-    """Count the topics of a document; returns how many it has."""
-    n_present = 0
-    for i in range(topics.shape[0]):
+def enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor):
+    """Count the topics of a document, and form their factors."""
+    for i in range(first, last):
+        doc_counts[uintp(topics[i])] += 1
+    for i in range(first, last):
         k = uintp(topics[i])
-        if doc_counts[k] == 0:
-            place[k] = n_present
-            present[n_present] = k
-            n_present += 1
-        doc_counts[k] += 1
-    for j in range(n_present):
-        k = uintp(present[j])
         factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
-    return n_present
 
 
 @helper
@@ -69,19 +55,34 @@ def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_count
 
 
 @helper
-def _weigh_list(list_topics, list_counts, start, size, factor, old, weights):
-    """weights[j] = (alpha + m) n / (beta. + n.) for the topics of a word, without the token itself.
+def _weigh_others(list_topics, list_counts, start, size, factor, old, sums):
+    """sums[j], of (alpha + m) n / (beta. + n.) over the topics of a word up to the j-th, where factor[old] is 0.
 
-    Returns their sum, and where the old topic stands.
+    Returns the last of them, and n of the old topic.
     """
-    total, before = float32(0), int32(0)
+    total, old_count = float32(0), int32(0)
     for j in range(size):
-        k = uintp(list_topics[uintp(start + j)])
-        weight = float32(list_counts[uintp(start + j)] - (k == old)) * factor[k]  # not later: it would cancel
-        weights[j] = weight
-        total += weight
-        before += int32(k < old)
-    return total, int64(before)
+        k, count = uintp(list_topics[uintp(start + j)]), list_counts[uintp(start + j)]
+        total += float32(count) * factor[k]
+        sums[j] = total
+        old_count += count if k == old else int32(0)
+    return total, old_count
+
+
+@helper
+def _choose_from_list(list_topics, start, size, sums, x):
+    """The topic at the first of the sums that is above x; its weight is never 0."""
+    at = int32(0)
+    for j in range(size):
+        at += int32(sums[j] <= x)
+    return int64(list_topics[uintp(start + at)])
+
+
+@helper
+def _weigh_old(alpha, doc_count, word_count, beta, beta_sum, topic_total):
+    """(alpha + m) (beta + n) / (beta. + n.) by counts without the token. Its factor vanishes where others' do."""
+    factor = float32(float64(alpha + float32(doc_count)) / (beta_sum + topic_total))
+    return factor * (beta + float32(word_count))
 
 
 @kernel
@@ -92,28 +93,20 @@ def _choose_without_float32(
     word_counts = np.zeros(alpha.shape[0], np.int32)
     for j in range(size):
         word_counts[list_topics[start + j]] = list_counts[start + j]
-    word_counts[old] -= 1
+    for counts in (doc_counts, word_counts):
+        counts[old] -= 1
     topic_totals[old] -= 1
     chosen = choose_topic_slowly(doc_counts, alpha, word_counts, beta, topic_totals, beta_sums, uniform)
+    doc_counts[old] += 1
     topic_totals[old] += 1
     return int64(chosen)
 
 
 @helper
-def _move_token(old, new, doc_counts, present, place, n_present, topic_totals):
-    """Take a token, whose old topic does not count it any more, to a new topic; returns how many the document has."""
-    topic_totals[old] -= 1
-    topic_totals[new] += 1
-    if doc_counts[old] == 0:
-        n_present -= 1
-        present[place[old]] = present[n_present]
-        place[present[n_present]] = place[old]
-    if doc_counts[new] == 0:
-        place[new] = n_present
-        present[n_present] = new
-        n_present += 1
-    doc_counts[new] += 1
-    return n_present
+def _form_factors(k, doc_alpha, doc_counts, beta_sums, topic_totals, inverse, factor):
+    """The factors of a topic whose counts have changed."""
+    inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
+    factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
 
 
 @helper
@@ -170,9 +163,7 @@ def sweep_by_word(
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
     inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
     factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
-    weights = np.empty(n_topics, np.float32)
-    present = np.empty(n_topics, np.int32)  # topics of the document, in any order
-    place = np.empty(n_topics, np.int32)  # where each stands there
+    sums = np.empty(n_topics, np.float32)
     for k in range(n_topics):
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
@@ -184,27 +175,35 @@ def sweep_by_word(
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
         doc_alpha = alpha[row]
-        n_present = enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor)
         for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             beta_row = uintp(word_rows[word])
-            kept_inverse, kept_factor = inverse[old], factor[old]
-            doc_counts[old] -= 1
-            inverse[old] = float32(1) / float32(beta_sums[old] + (topic_totals[old] - 1))
-            factor[old] = (doc_alpha[old] + float32(doc_counts[old])) * inverse[old]
             start, size = list_starts[word], int64(list_sizes[word])
-            by_list, old_at = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
+            kept = factor[old]
+            factor[old] = float32(0)
+            by_list, old_count = _weigh_others(list_topics, list_counts, start, size, factor, old, sums)
             by_beta = float32(0)
             for k in range(n_topics):
                 by_beta += factor[k] * beta[beta_row, k]
-            total = by_list + by_beta
+            by_old = _weigh_old(
+                doc_alpha[old],
+                doc_counts[old] - 1,
+                old_count - 1,
+                beta[beta_row, old],
+                beta_sums[old],
+                topic_totals[old] - 1,
+            )
+            total = float64(by_old) + by_list + by_beta
             state, uniform = next_uniform(state)
-            x = uniform * total
-            chosen, new_at = int64(-1), int64(-1)
+            x = uniform * total - by_old
+            chosen = int64(-1)
             if FAINT < total < BRIGHT:
+                if x < 0:
+                    factor[old] = kept
+                    continue
                 if x < by_list:
-                    new_at = choose_topic(weights, size, float32(x))
-                    chosen = int64(list_topics[uintp(start + new_at)])
+                    chosen = _choose_from_list(list_topics, start, size, sums, x)
                 else:
                     chosen = _choose_by_word(factor, beta[beta_row], float32(x - by_list))
             if chosen < 0:
@@ -222,18 +221,16 @@ def sweep_by_word(
                     uniform,
                 )
             new = uintp(chosen)
+            factor[old] = kept
             if new == old:
-                doc_counts[old] += 1
-                inverse[old], factor[old] = kept_inverse, kept_factor
                 continue
             moved += 1
             topics[i] = new
-            n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            if new_at < 0:
-                new_at = find_topic(list_topics, start, size, new)
-            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new)
-            inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
-            factor[new] = (doc_alpha[new] + float32(doc_counts[new])) * inverse[new]
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new)
+            for k, step in ((old, -1), (new, 1)):
+                doc_counts[k] += step
+                topic_totals[k] += step
+                _form_factors(k, doc_alpha, doc_counts, beta_sums, topic_totals, inverse, factor)
         log_ratio, top, bottom = leave_document(
             topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
@@ -241,40 +238,45 @@ def sweep_by_word(
 
 
 @helper
-def _choose_smoothing_topic(alpha, beta, inverse, blocks, x):
-    """First k with x < sum of alpha * beta / (beta. + n.) up to it, or the last topic of positive weight.
-
-    `blocks` has the sums over BLOCK topics each. -1 if no topic has weight, since float32 cannot hold the products.
-    """
-    n_topics = alpha.shape[0]
-    block = 0
-    while block < blocks.shape[0] - 1 and x >= blocks[block]:
-        x -= blocks[block]
-        block += 1
-    for k in range(block * BLOCK, n_topics):
-        weight = alpha[k] * beta[k] * inverse[k]
-        if x < weight:
-            return k
-        x -= weight
-    k = n_topics - 1
-    while k >= 0 and alpha[k] * beta[k] * inverse[k] <= 0:
-        k -= 1
-    return k
+def _choose_document_topic(topics, first, last, beta, inverse, old, x):
+    """The first topic but the old one with x < sum of beta / (beta. + n.) over the tokens up to it, or the last."""
+    chosen = int64(-1)
+    for i in range(first, last):
+        k = uintp(topics[i])
+        weight = float64(beta[k]) * inverse[k]
+        if k != old and weight > 0:
+            chosen = int64(k)
+            if x < weight:
+                break
+            x -= weight
+    return chosen
 
 
 @helper
-def _choose_document_topic(present, n_present, doc_counts, beta, inverse, x):
-    """The same among the topics of the document, by m * beta / (beta. + n.)."""
-    chosen = int64(-1)
-    for j in range(n_present):
-        k = uintp(present[j])
-        weight = float32(doc_counts[k]) * beta[k] * inverse[k]
-        if weight > 0:
-            chosen = int64(k)
+def _choose_smoothing_topic(alpha, beta, inverse, blocks, old, x):
+    """The first k but the old one with x < sum of alpha * beta / (beta. + n.) up to it, or the last of positive weight.
+
+    `blocks` has the sums over BLOCK topics each, and the old topic's share. -1 if no other topic has weight.
+    """
+    n_topics = alpha.shape[0]
+    block, old_block = 0, int64(old) // BLOCK
+    by_old = float64(alpha[old]) * beta[old] * inverse[old]
+    while block < blocks.shape[0] - 1:
+        weight = blocks[block] - (by_old if block == old_block else 0.0)
         if x < weight:
             break
         x -= weight
-    return chosen
+        block += 1
+    for k in range(block * BLOCK, n_topics):
+        if k != old:
+            weight = float64(alpha[k]) * beta[k] * inverse[k]
+            if x < weight:
+                return k
+            x -= weight
+    k = n_topics - 1
+    while k >= 0 and (k == old or alpha[k] * beta[k] * inverse[k] <= 0):
+        k -= 1
+    return k
 
 
 @kernel
@@ -306,9 +308,7 @@ def sweep_shared(
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
     inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
     factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
-    weights = np.empty(n_topics, np.float32)
-    present = np.empty(n_topics, np.int32)  # topics of the document, in any order
-    place = np.empty(n_topics, np.int32)  # where each stands there
+    sums = np.empty(n_topics, np.float32)
     for k in range(n_topics):
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
@@ -321,41 +321,45 @@ def sweep_shared(
             blocks[:] = 0.0
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
-                blocks[k // BLOCK] += factor[k] * beta[k]
+                blocks[k // BLOCK] += float64(alpha[row, k]) * beta[k] * inverse[k]
             smoothing = blocks.sum()
         doc_alpha = alpha[row]
-        n_present = enter_document(topics[first:last], doc_alpha, inverse, doc_counts, factor, present, place)
+        enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor)
         document = 0.0
-        for j in range(n_present):
-            k = uintp(present[j])
-            document += float32(doc_counts[k]) * inverse[k] * beta[k]
+        for i in range(first, last):
+            document += float64(beta[uintp(topics[i])]) * inverse[uintp(topics[i])]
         for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
-            old_block = old // uintp(BLOCK)
-            kept = inverse[old], factor[old], smoothing, blocks[old_block], document
-            doc_counts[old] -= 1
-            count = float32(doc_counts[old])
-            inverse[old] = float32(1) / float32(beta_sums[old] + (topic_totals[old] - 1))
-            factor[old] = (doc_alpha[old] + count) * inverse[old]
-            change = float64(doc_alpha[old] * beta[old] * (inverse[old] - kept[0]))
-            smoothing += change
-            blocks[old_block] += change
-            document += beta[old] * (count * inverse[old] - (count + float32(1)) * kept[0])
-            document = max(document, 0.0)
             start, size = list_starts[word], int64(list_sizes[word])
-            by_list, old_at = _weigh_list(list_topics, list_counts, start, size, factor, old, weights)
-            total = by_list + document + smoothing
+            kept = factor[old]
+            factor[old] = float32(0)
+            by_list, old_count = _weigh_others(list_topics, list_counts, start, size, factor, old, sums)
+            factor[old] = kept
+            by_old = _weigh_old(
+                doc_alpha[old],
+                doc_counts[old] - 1,
+                old_count - 1,
+                beta[old],
+                beta_sums[old],
+                topic_totals[old] - 1,
+            )
+            each = float64(beta[old]) * inverse[old]
+            by_document = max(document - doc_counts[old] * each, 0.0)
+            by_smoothing = max(smoothing - doc_alpha[old] * each, 0.0)
+            total = by_old + by_list + by_document + by_smoothing
             state, uniform = next_uniform(state)
-            x = uniform * total
-            chosen, new_at = int64(-1), int64(-1)
+            x = uniform * total - by_old
+            chosen = int64(-1)
             if FAINT < total < BRIGHT:
+                if x < 0:
+                    continue
                 if x < by_list:
-                    new_at = choose_topic(weights, size, float32(x))
-                    chosen = int64(list_topics[uintp(start + new_at)])
-                elif x - by_list < document and n_present > 0:
-                    chosen = _choose_document_topic(present, n_present, doc_counts, beta, inverse, x - by_list)
+                    chosen = _choose_from_list(list_topics, start, size, sums, x)
+                elif x - by_list < by_document:
+                    chosen = _choose_document_topic(topics, first, last, beta, inverse, old, x - by_list)
                 else:
-                    chosen = _choose_smoothing_topic(doc_alpha, beta, inverse, blocks, x - by_list - document)
+                    x -= by_list + by_document
+                    chosen = _choose_smoothing_topic(doc_alpha, beta, inverse, blocks, old, x)
             if chosen < 0:
                 chosen = _choose_without_float32(
                     doc_counts,
@@ -372,22 +376,19 @@ def sweep_shared(
                 )
             new = uintp(chosen)
             if new == old:
-                doc_counts[old] += 1
-                inverse[old], factor[old], smoothing, blocks[old_block], document = kept
                 continue
             moved += 1
             topics[i] = new
-            n_present = _move_token(old, new, doc_counts, present, place, n_present, topic_totals)
-            if new_at < 0:
-                new_at = find_topic(list_topics, start, size, new)
-            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old_at, new_at, new)
-            before, count = inverse[new], float32(doc_counts[new])
-            inverse[new] = float32(1) / float32(beta_sums[new] + topic_totals[new])
-            factor[new] = (doc_alpha[new] + count) * inverse[new]
-            change = float64(doc_alpha[new] * beta[new] * (inverse[new] - before))
-            smoothing += change
-            blocks[new // uintp(BLOCK)] += change
-            document += beta[new] * (count * inverse[new] - (count - float32(1)) * before)
+            move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new)
+            for k, step in ((old, -1), (new, 1)):
+                before = float64(doc_alpha[k]) * inverse[k], float64(doc_counts[k]) * inverse[k]
+                doc_counts[k] += step
+                topic_totals[k] += step
+                _form_factors(k, doc_alpha, doc_counts, beta_sums, topic_totals, inverse, factor)
+                change = float64(beta[k]) * (float64(doc_alpha[k]) * inverse[k] - before[0])
+                smoothing += change
+                blocks[k // uintp(BLOCK)] += change
+                document += float64(beta[k]) * (float64(doc_counts[k]) * inverse[k] - before[1])
         log_ratio, top, bottom = leave_document(
             topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
         )
