@@ -123,10 +123,12 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
 @pytest.mark.parametrize("old", [0, 33])  # in either block of smoothing sums
 def test_a_token_of_a_shared_sweep_follows_the_formula(old):
     """The first token only, drawn again and again: it may stay, or move within its word, its document, or anywhere."""
-    rng, n_topics, n = np.random.default_rng(old), 40, 5000
+    rng, n_topics, n = np.random.default_rng(old), 40, 20_000
     words, offsets = _flatten([[0, 1, 1, 2, 0, 3], [0, 0, 2, 3]])
     start = np.array([old, 5, 5, 39, 7, old, 7, 9, 20, old], np.uint16)
-    alpha, beta = (_concentration(rng.gamma(1.0, 0.2, (1, n_topics))) for _ in range(2))
+    smooth = rng.gamma(1.0, 0.2, (1, n_topics))
+    smooth[0, old] = 3.0
+    alpha, beta = _concentration(smooth), _concentration(rng.gamma(1.0, 0.2, (1, n_topics)))
     design, shard = Design.build(None, 4), Shard.cut(words, offsets, np.zeros(2, np.int32), 0, 2)
     m, n_word, totals = (np.bincount(z, minlength=n_topics) for z in (start[1:6], start[1:][words[1:] == 0], start[1:]))
     expected = (alpha.values[0] + m) * (beta.values[0] + n_word) / (beta.lifted_sums + totals)
