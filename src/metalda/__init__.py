@@ -23,6 +23,7 @@ _HOME = {
     "GPUDMM": "metalda.models",
     "PTM": "metalda.models",
     "load": "metalda.models",
+    "read_mallet_state": "metalda.models",
     "WindowCounts": "metalda.evaluation",
     "coherence": "metalda.evaluation",
     "compare": "metalda.evaluation",
@@ -31,6 +32,7 @@ _HOME = {
     "plot_search": "metalda.evaluation",
     "search_k": "metalda.evaluation",
     "stability": "metalda.evaluation",
+    "to_inference_data": "metalda.evaluation",
     "topic_diversity": "metalda.evaluation",
     "count_windows": "metalda.evaluation",
     "score_topics": "metalda.evaluation",
@@ -61,9 +63,11 @@ __all__ = [
     "load",
     "plot_effects",
     "plot_search",
+    "read_mallet_state",
     "score_topics",
     "search_k",
     "stability",
+    "to_inference_data",
     "topic_diversity",
 ]
 
@@ -81,10 +85,24 @@ if TYPE_CHECKING:
         score_topics,
         search_k,
         stability,
+        to_inference_data,
         topic_diversity,
     )
     from metalda.meta import Embeddings, WordFeatures
-    from metalda.models import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, WFLDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA, load
+    from metalda.models import (
+        DMM,
+        DMR,
+        GPUDMM,
+        LDA,
+        LFLDA,
+        PTM,
+        WFLDA,
+        LabeledLDA,
+        MetaLDA,
+        PartiallyLabeledLDA,
+        load,
+        read_mallet_state,
+    )
 
 
 def __getattr__(name: str) -> Any:

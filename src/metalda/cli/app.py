@@ -16,6 +16,7 @@ from metalda.cli import (
     demo,
     effects,
     fitting,
+    importing,
     inspecting,
     judging,
     reproducing,
@@ -69,6 +70,7 @@ _add(
     name="fit",
     example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
 )
+_add(importing.import_state, name="import", example="metalda import topic-state.gz -o model")
 _add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")
 _add(effects.effects, name="effects", example="metalda effects model --contrast sport politics --plot effects.png")
 _add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalda.cli import options, tables
+from metalda.cli import completing, options, tables
 from metalda.cli.figures import BETWEEN_SIZES, print_figures
 from metalda.cli.options import Format
 from metalda.cli.reading import ReadingOptions
@@ -35,6 +35,7 @@ def compare(
             metavar="NAME,…",
             help=f"Models, separated by commas: {', '.join(NAMES)}. Parameters follow a colon: metalda:mu=2,nu=2",
             show_default=False,
+            autocompletion=completing.several_models,
         ),
     ],
     reading_options: ReadingOptions,
@@ -79,6 +80,7 @@ def search(
             "-m",
             metavar="NAME",
             help=f"The model: {', '.join(NAMES)}. Parameters follow a colon: metalda:mu=2,nu=2",
+            autocompletion=completing.one_model,
         ),
     ] = "metalda",
     output: _Output = Path("search"),

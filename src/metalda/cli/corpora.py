@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalda.cli import tables
+from metalda.cli import completing, tables
 from metalda.cli.options import PlainFormat
 from metalda.cli.text import clean
 from metalda.errors import InputError
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Load this one and show its size.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Load this one and show its size.",
+            show_default=False,
+            autocompletion=completing.one_dataset,
+        ),
     ] = None,
     folder: Annotated[
         Path | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalda.cli import options
+from metalda.cli import completing, options
 from metalda.cli.reading import ReadingOptions
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
@@ -42,7 +42,7 @@ def fit(
     ] = False,
     model: Annotated[
         str,
-        typer.Option("--model", metavar="|".join(NAMES), help=_MODELS_HELP, autocompletion=lambda: list(NAMES)),
+        typer.Option("--model", metavar="|".join(NAMES), help=_MODELS_HELP, autocompletion=completing.one_model),
     ] = "metalda",
     topics: options.Topics = None,
     iterations: options.Iterations = 1000,

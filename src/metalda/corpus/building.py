@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metalda.corpus.columns import Columns, Document, Records, id_name
+from metalda.corpus.frames import column_names, column_values, listed, settle
 from metalda.corpus.labels import LabelCollector, as_labels, is_missing
 from metalda.corpus.tokenising import TOKEN_PATTERN, Filters, TokenCollector, make_analyser, stop_list
 from metalda.errors import InputError
@@ -90,17 +91,17 @@ def from_tokens(documents: Iterable[Any], labels: Any, ids: Iterable[Any] | None
     """See `Corpus.from_tokens`."""
     if isinstance(documents, str | bytes):
         raise InputError("documents must be a list of lists of tokens, not one string")
-    return _with_meta(collect(map(Document, documents), settings, texts=False), labels, ids)
+    return _with_meta(collect(map(Document, listed(documents)), settings, texts=False), labels, ids)
 
 
 def from_frame(frame: Any, columns: Columns, settings: Settings) -> Parts:
     """See `Corpus.from_frame`."""
-    if hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
+    frame = settle(frame)
     if not hasattr(frame, "columns"):
         raise InputError(f"a DataFrame is needed, not {type(frame).__name__}")
-    names = columns.resolve([str(name) for name in frame.columns])
-    values = [frame.iloc[:, j].tolist() for j, name in enumerate(map(str, frame.columns)) if name in set(names)]
+    all_names = column_names(frame)
+    names = columns.resolve(all_names)
+    values = [column_values(frame, j) for j, name in enumerate(all_names) if name in set(names)]
     rows = enumerate(zip(*values, strict=True))
     return from_records(((i, dict(zip(names, row, strict=True))) for i, row in rows), columns, settings)
 

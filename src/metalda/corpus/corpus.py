@@ -15,6 +15,7 @@ from metalda.corpus.counting import expand_counts
 from metalda.corpus.formats import read_path
 from metalda.corpus.labels import as_labels
 from metalda.corpus.named import NamedMatrix
+from metalda.corpus.notebook import corpus_html
 from metalda.corpus.rows import row_indices, take_rows
 from metalda.corpus.saving import load_parts, save_parts
 from metalda.corpus.splitting import held_out
@@ -130,7 +131,7 @@ class Corpus:
         numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
         **tokenising: Any,
     ) -> "Corpus":
-        """The rows of a DataFrame; the arguments are those of `read`."""
+        """The rows of a DataFrame of pandas or polars; the arguments are those of `read`."""
         columns = Columns(
             "frame", "row", text=text, labels=labels, id=id, delimiter=label_delimiter, bins=bins, numbers=numbers
         )
@@ -318,3 +319,7 @@ class Corpus:
         if self.labels is not None:
             sizes.append((len(self.labels.names), "label"))
         return "Corpus: " + ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for n, name in sizes)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the size, and the first documents."""
+        return corpus_html(self)

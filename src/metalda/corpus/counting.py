@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from metalda.corpus.frames import column_names, settle
 from metalda.corpus.tokenising import Tokens, fixed_vocabulary
 from metalda.errors import InputError
 
@@ -22,8 +23,8 @@ def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> Token
     in whatever matrix, row and column order it stands.
     """
     if hasattr(matrix, "columns"):
-        frame = matrix.to_pandas() if hasattr(matrix, "to_pandas") else matrix
-        vocabulary = [str(name) for name in frame.columns] if vocabulary is None else vocabulary
+        frame = settle(matrix)
+        vocabulary = column_names(frame) if vocabulary is None else vocabulary
         matrix = frame.to_numpy()
     cells = _whole_counts(_as_csr(matrix))
     n_documents, n_words = cells.shape

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from metalda.corpus.frames import as_numbers, column_names, listed, settle
 from metalda.corpus.named import NamedMatrix
 from metalda.errors import InputError
 
@@ -117,7 +118,7 @@ def _from_values(y: Any) -> NamedMatrix:
     if isinstance(y, str | bytes | Mapping):
         raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}")
     try:
-        values = iter(y)
+        values = iter(listed(y))
     except TypeError:
         raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}") from None
     collector = LabelCollector()
@@ -130,11 +131,10 @@ def _from_values(y: Any) -> NamedMatrix:
 
 
 def _from_indicator_frame(frame: Any) -> NamedMatrix:
-    if hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
-    names = [str(name) for name in frame.columns]
+    frame = settle(frame)
+    names = column_names(frame)
     try:
-        values = frame.to_numpy(dtype=np.float64)
+        values = as_numbers(frame)
     except (TypeError, ValueError) as error:
         raise InputError(
             "a frame of labels must hold numbers, mostly 0 and 1, a column per label; "

@@ -5,6 +5,7 @@ from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare
 from metalda.evaluation.diversity import exclusivity, topic_diversity
 from metalda.evaluation.effect_plots import plot_effects
+from metalda.evaluation.inference_data import to_inference_data
 from metalda.evaluation.plotting import plot_search
 from metalda.evaluation.prediction import label_accuracy
 from metalda.evaluation.search import search_k
@@ -26,5 +27,6 @@ __all__ = [
     "score_topics",
     "search_k",
     "stability",
+    "to_inference_data",
     "topic_diversity",
 ]

@@ -72,9 +72,11 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
     """
     import pandas as pd
 
-    arviz = _load_arviz()
+    arviz = load_arviz("R-hat and effective sample size")
     models = list(models)
-    _require_chains(models)
+    if len(models) < 2:
+        raise InputError(f"chains are compared with each other, and there is {len(models)}: give two models or more")
+    require_chains(models)
     rows = [{"quantity": LOG_LIKELIHOOD, **_judge(_likelihoods(models), arviz)}]
     effects = _matched_effects(models)
     if effects is not None:
@@ -90,20 +92,19 @@ class Effects(NamedTuple):
     similarity: NDArray[np.float64]  # of each topic of the first chain, the least to its partners
 
 
-def _load_arviz() -> Any:
+def load_arviz(purpose: str) -> Any:
     """ArviZ, of which `rhat` and `ess` of an array [chain, draw] are the same in all versions."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions before 1 announce it at every import
             import arviz
     except ImportError:
-        raise missing_extra("arviz", "chains", "R-hat and effective sample size") from None
+        raise missing_extra("arviz", "chains", purpose) from None
     return arviz
 
 
-def _require_chains(models: Sequence[TopicModel]) -> None:
-    if len(models) < 2:
-        raise InputError(f"chains are compared with each other, and there is {len(models)}: give two models or more")
+def require_chains(models: Sequence[TopicModel]) -> None:
+    """InputError unless these are fits of one model on one corpus with different seeds."""
     for model in models:
         check_is_fitted(model)
     first = models[0]
@@ -128,7 +129,7 @@ def _require_chains(models: Sequence[TopicModel]) -> None:
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
     """The log-likelihood [chain, sweep] after the burn-in."""
     burn_ins = [model.n_iter // 2 if model.burn_in is None else model.burn_in for model in models]
-    return _align([m._history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
+    return align([m._history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
 
 
 def _matched_effects(models: Sequence[TopicModel]) -> Effects | None:
@@ -136,18 +137,25 @@ def _matched_effects(models: Sequence[TopicModel]) -> Effects | None:
     first = models[0]
     if not first.label_names_ or not first._has_label_effects:
         return None
-    similarity = np.ones(len(first.components_))
+    orders, similarity = match_topics(models)
     values = []
-    for model in models:
-        own = centre(model._label_weights())
-        if model is not first:
-            _, partners, similarities = match(affinity_of(first, model))
-            own, similarity = own[:, :, partners], np.minimum(similarity, similarities)
-        values.append(own)
-    return Effects(_align(values), similarity)
+    for model, order in zip(models, orders, strict=True):
+        values.append(centre(model._label_weights())[:, :, order])
+    return Effects(align(values), similarity)
 
 
-def _align(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def match_topics(models: Sequence[TopicModel]) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
+    """For each chain its topics in the order of their partners in the first, and the least similarity of partners."""
+    first = models[0]
+    orders, similarity = [np.arange(len(first.components_))], np.ones(len(first.components_))
+    for model in models[1:]:
+        _, partners, similarities = match(affinity_of(first, model))
+        orders.append(partners)
+        similarity = np.minimum(similarity, similarities)
+    return orders, similarity
+
+
+def align(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Stacked; of chains of different lengths the last draws."""
     n_draws = min(map(len, chains))
     return np.stack([chain[len(chain) - n_draws :] for chain in chains])

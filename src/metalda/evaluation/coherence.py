@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
 from metalda.evaluation.confirmation import MEASURES, SMOOTHING, Measure
 from metalda.evaluation.windows import Reference, WindowCounts, count_windows
 from metalda.models.base import TopicModel
-from metalda.models.inspection import best_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +79,9 @@ class Coherence:
     def __repr__(self) -> str:
         size = f"{len(self.topics):,} topics, {len(self.missing):,} words missing"
         return f"Coherence: {self.measure} {self.mean:.4f}, best 20 {self.best():.4f} ({size})"
+
+    def _repr_html_(self) -> str:
+        return frame_html(repr(self), self.to_frame().round(4), "to_frame()")
 
 
 @overload
@@ -207,8 +209,7 @@ def as_topics(topics: Topics, top_n: int | None = None) -> tuple[tuple[str, ...]
     if top_n is not None and top_n < 2:
         raise InputError(f"top_n={top_n!r}: coherence is of pairs, so at least 2 words are needed")
     if isinstance(topics, TopicModel):
-        check_is_fitted(topics)
-        rows: Any = [[topics.vocabulary_[v] for v in row] for row in best_words(topics.components_, top_n or 10)]
+        rows: Any = topics.top_words(top_n or 10)
     else:
         rows = list(topics)
     found = []

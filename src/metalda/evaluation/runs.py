@@ -19,7 +19,6 @@ from metalda.errors import InputError, StorageError
 from metalda.evaluation.coherence import coherence
 from metalda.evaluation.diversity import exclusivity, topic_diversity
 from metalda.evaluation.prediction import label_accuracy
-from metalda.evaluation.stability import top_words
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
 from metalda.models.encoding import every_second
@@ -116,7 +115,7 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
         "topics": len(model.components_),
         **figures,
         "label_measure": None if score is None else score.measure,
-        "top_words": top_words(model, _KEPT_WORDS),
+        "top_words": model.top_words(_KEPT_WORDS),
     }
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
-from metalda.evaluation.diversity import top_columns
 from metalda.evaluation.matching import Matching, Words, affinity, match, word_overlap
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ class Stability:
     score: float
     topics: pd.DataFrame
     pairs: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return frame_html(f"Stability: {self.score:.4f}", self.topics.round(4), "topics")
 
 
 def stability(models: Sequence[TopicModel], *, measure: str = "words", top_n: int = 10) -> Stability:
@@ -76,7 +79,7 @@ def stability(models: Sequence[TopicModel], *, measure: str = "words", top_n: in
     models = list(models)
     if len(models) < 2:
         raise InputError(f"stability compares models with each other, and there is {len(models)}: give two or more")
-    words = [top_words(model, top_n) for model in models]
+    words = [model.top_words(top_n) for model in models]
     sizes = [len(own) for own in words]
     matchings = _match_all(words, word_overlap) if measure == "words" else _match_all(models, affinity_of)
     scores = np.concatenate(_agreement(sizes, matchings))
@@ -114,11 +117,6 @@ def word_stability(runs: Sequence[Words]) -> list[float]:
         return [float("nan")] * len(runs)
     scores = _agreement([len(words) for words in runs], _match_all(runs, word_overlap))
     return [float(own.mean()) for own in scores]
-
-
-def top_words(model: TopicModel, top_n: int) -> list[list[str]]:
-    """The top words of each topic, the most probable first."""
-    return [[model.vocabulary_[v] for v in row] for row in top_columns(model, top_n)]
 
 
 def affinity_of(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:

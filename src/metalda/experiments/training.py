@@ -17,7 +17,6 @@ from metalda.experiments.materials import load_material
 from metalda.experiments.paper import MODELS
 from metalda.models.base import TopicModel
 from metalda.models.identity import fingerprint_corpus
-from metalda.models.inspection import best_words
 from metalda.models.registry import find_model, parameters_of
 
 TOP_WORDS = 10  # of a topic, for its coherence
@@ -82,9 +81,7 @@ def _judge(model: TopicModel, job: Training, train: Corpus, test: Corpus) -> dic
         result["unseen_share"] = len(set(test.vocabulary) - set(train.vocabulary)) / len(test.vocabulary)
         result["with_unseen"] = _perplexity(model, test, unseen="features")
     else:
-        result["words"] = [
-            " ".join(model.vocabulary_[v] for v in best) for best in best_words(model.components_, TOP_WORDS)
-        ]
+        result["words"] = [" ".join(words) for words in model.top_words(TOP_WORDS)]
     return result
 
 

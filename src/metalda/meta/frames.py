@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from metalda.corpus.frames import column_names, column_values, settle
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def frame_features(frame: pd.DataFrame) -> tuple[tuple[str, ...], sparse.csr_array, tuple[str, ...]]:
-    """Words (the index), words × features, and names."""
+def frame_features(frame: Any) -> tuple[tuple[str, ...], sparse.csr_array, tuple[str, ...]]:
+    """Words (the index, or the first column of a frame that has none), words × features, and names."""
+    frame = frame if hasattr(frame, "index") else _indexed(settle(frame))
     words = tuple(frame.index)
     if wrong := [word for word in words if not isinstance(word, str)]:
         raise InputError(f"the frame's index must hold the words, not {wrong[0]!r}: use frame.set_index(COLUMN)")
@@ -30,6 +32,14 @@ def frame_features(frame: pd.DataFrame) -> tuple[tuple[str, ...], sparse.csr_arr
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *active.values()])
     matrix = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(words), len(active)))
     return words, sparse.csr_array(matrix), tuple(active)
+
+
+def _indexed(frame: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    words, *columns = [column_values(frame, j) for j in range(len(frame.columns))] or [[]]
+    names = column_names(frame)[1:]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)), index=words)
 
 
 def _column_features(name: str, column: pd.Series, words: tuple[str, ...]) -> list[tuple[str, np.ndarray]]:

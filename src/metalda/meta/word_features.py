@@ -23,8 +23,6 @@ from metalda.meta.neighbours import neighbour_features
 from metalda.meta.words import as_vocabulary, examples, pack_words, unpack_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from metalda.meta.embeddings import Embeddings
 
 
@@ -81,8 +79,8 @@ class WordFeatures:
         return cls(words, NamedMatrix(_binary_csr(indices, indptr, len(column_of)), tuple(column_of)))
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame) -> WordFeatures:
-        """From a frame whose index holds the words.
+    def from_frame(cls, frame: Any) -> WordFeatures:
+        """From a frame whose index holds the words, or, of polars, whose first column does.
 
         A column of 0/1 or booleans is one feature; a column of strings or categories is one feature ``column=value``
         per value, and none for missing ones.
@@ -228,7 +226,7 @@ def as_word_features(obj: Any) -> WordFeatures | None:
         return WordFeatures.from_mapping(obj)
     if hasattr(obj, "binarize"):
         raise InputError("word_features is an Embeddings object; give its binary features: embeddings.binarize()")
-    if hasattr(obj, "columns") and hasattr(obj, "index"):
+    if hasattr(obj, "columns"):
         return WordFeatures.from_frame(obj)
     kind = type(obj).__name__
     raise InputError(f"word_features must be WordFeatures, a mapping from word to features or a DataFrame, not {kind}")

@@ -19,6 +19,7 @@ __all__ = [
     "MetaLDA",
     "PartiallyLabeledLDA",
     "load",
+    "read_mallet_state",
 ]
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from metalda.models.lda import LDA
     from metalda.models.lflda import LFLDA
     from metalda.models.loading import load
+    from metalda.models.mallet import read_mallet_state
     from metalda.models.metalda import MetaLDA
     from metalda.models.ptm import PTM
     from metalda.models.regression import DMR, WFLDA
@@ -39,4 +41,8 @@ def __getattr__(name: str) -> Any:
         from metalda.models.loading import load
 
         return load
+    if name == "read_mallet_state":
+        from metalda.models.mallet import read_mallet_state
+
+        return read_mallet_state
     raise AttributeError(f"module 'metalda.models' has no attribute {name!r}")

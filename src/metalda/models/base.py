@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +29,7 @@ from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
+from metalda.models.notebook import Shown
 from metalda.models.prediction import Prediction
 from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
@@ -37,7 +38,7 @@ from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.folding import Documents, complete, infer_theta
-from metalda.training.loop import kept_sweeps, train
+from metalda.training.loop import Trained, kept_sweeps, train
 from metalda.training.memory import require_memory
 from metalda.training.threads import count_jobs
 
@@ -49,7 +50,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown):
     """Base of all models; a model names its priors and its sampler, and adds its parameters."""
 
     vocabulary: Any = None
@@ -182,12 +183,18 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
             verbose=self.verbose,
             checkpoint=open_checkpoint(checkpoint, checkpoint_every, identify(self, corpus, problem), resume),
         )
+        named = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")
+        self._adopt(trained, problem, corpus.vocabulary, named)
+        return self
+
+    def _adopt(self, trained: Trained, problem: Problem, vocabulary: tuple[str, ...], named: bool) -> None:
+        """Take over what was learnt, here or elsewhere."""
         doc_prior, word_prior = problem.doc_prior, problem.word_prior
         self.seed_ = trained.seed
         self.n_shards_ = len(problem.shards)
         self.n_iter_ = trained.n_sweeps
-        self.n_features_in_ = len(corpus.vocabulary)
-        self.vocabulary_ = corpus.vocabulary
+        self.n_features_in_ = len(vocabulary)
+        self.vocabulary_ = vocabulary
         self.label_names_ = doc_prior.design.names[:-1]
         self.feature_names_ = word_prior.design.names[:-1]
         self.label_sizes_ = doc_prior.design.label_sizes
@@ -196,10 +203,9 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         self.draws_ = trained.draws
         self.doc_topics_ = trained.doc_topics
         self.metadata_: dict[str, Any] = {}
-        self.named_words_ = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")
+        self.named_words_ = named
         self._history = trained.history
         self._finish()
-        return self
 
     def _pose(self, corpus: Corpus) -> Problem:
         """What there is to be sampled for this model on these documents."""

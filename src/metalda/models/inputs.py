@@ -70,8 +70,10 @@ def _is_tokens(X: Any) -> bool:
 
 
 def _items(X: Any) -> Iterable[Any]:
-    """The documents of a list, an array of objects or strings, or a pandas Series; nothing of a matrix."""
+    """The documents of a list, an array of objects or strings, or a column of a frame; nothing of a matrix."""
     if isinstance(X, list | tuple):
         return X
-    one_column = getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "OU"
+    if not hasattr(X, "ndim"):
+        return X.to_list() if hasattr(X, "to_list") else ()  # a column of polars
+    one_column = X.ndim == 1 and getattr(X.dtype, "kind", "O") in "OU"
     return X.tolist() if one_column and hasattr(X, "tolist") else ()

@@ -52,14 +52,28 @@ class Inspection:
 
         check_is_fitted(self)
         totals = np.mean([draw.topic_totals for draw in self.draws_], axis=0)
-        best = best_words(self.components_, top_n)
         return pd.DataFrame(
             {
-                "topic": np.arange(len(best)),
+                "topic": np.arange(len(totals)),
                 "share": totals / max(totals.sum(), 1),
-                "words": [", ".join(self.vocabulary_[v] for v in row) for row in best],
+                "words": [", ".join(words) for words in self.top_words(top_n)],
             }
         )
+
+    def top_words(self, top_n: int = 10) -> list[list[str]]:
+        """The most probable words of each topic as lists: what gensim's `CoherenceModel` takes as `topics`.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> model = LDA(1, n_iter=5, verbose=False).fit(["cat dog cat cat dog", "cat rain"])
+        >>> model.top_words(2)
+        [['cat', 'dog']]
+        """
+        check_is_fitted(self)
+        if top_n < 1:
+            raise InputError(f"top_n must be at least 1, not {top_n}")
+        return [[self.vocabulary_[v] for v in row] for row in best_words(self.components_, top_n)]
 
     def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
         """The most probable words of one topic, with their probabilities."""
@@ -71,6 +85,31 @@ class Inspection:
         best = best_words(self.components_[topic], top_n)
         words = [self.vocabulary_[v] for v in best]
         return pd.DataFrame({"word": words, "probability": self.components_[topic, best]})
+
+    def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """The arguments of ``pyLDAvis.prepare`` for these documents, which is not needed for it.
+
+        Topics are not sorted anew; but pyLDAvis counts from 1, so its topic 1 is our topic 0.
+
+        Parameters
+        ----------
+        X, y
+            Documents and labels, as in `fit`: those of the training, or others.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> model = LDA(2, n_iter=20, random_state=0, verbose=False).fit(texts)
+        >>> arguments = model.to_pyldavis(texts)
+        >>> arguments["doc_lengths"].tolist()
+        [3, 2, 3, 2]
+
+        Then ``pyLDAvis.display(pyLDAvis.prepare(**arguments))``.
+        """
+        from metalda.models.exporting import pyldavis_arguments
+
+        return pyldavis_arguments(self, X, y)  # type: ignore[arg-type]
 
     def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
         """What each label does to each topic, with intervals over the draws.

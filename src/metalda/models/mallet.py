@@ -1,0 +1,162 @@
+"""Models that Mallet has trained: its state file, as a fitted LDA and the documents that it was trained on."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.corpus import Corpus
+from metalda.corpus.files import read_lines
+from metalda.errors import InputError
+from metalda.models.lda import LDA
+from metalda.training.gibbs import resume_chain
+from metalda.training.loop import Trained
+
+_ALPHA, _BETA = "#alpha :", "#beta :"
+
+
+class MalletState(NamedTuple):
+    """What a state file holds."""
+
+    model: LDA
+    corpus: Corpus
+
+
+class _Tokens(NamedTuple):
+    """A row for every token of the file."""
+
+    documents: NDArray[np.int64]
+    words: NDArray[np.int64]  # numbers in Mallet's alphabet
+    topics: NDArray[np.int64]
+    names: dict[int, str]  # of words
+    sources: dict[int, str]  # of documents
+
+
+def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", progress: bool = False) -> MalletState:
+    """Read the state of a model that Mallet trained (``mallet train-topics --output-state state.gz``).
+
+    Parameters
+    ----------
+    path : path
+        Plain, or compressed as its name says.
+    encoding : str
+        Mallet writes that of its machine, which need not be UTF-8.
+    progress : bool
+        Show a progress bar, if there is a terminal.
+
+    Returns
+    -------
+    model : LDA
+        Fitted, with the state as its only draw: it transforms, has perplexity, topics and all that an `LDA` has.
+        Topics keep their numbers, and alpha is Mallet's, which may differ by topic.
+    corpus : Corpus
+        The documents, in the order of the file. A document without words is known by its number alone; one at the
+        end, and words of the alphabet that are in no document, are not in the file and so not here.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import tempfile, metalda
+    >>> lines = ["#doc source pos typeindex type topic", "#alpha : 0.5 0.1", "#beta : 0.01"]
+    >>> lines += ["0 NA 0 0 cat 1", "0 NA 1 1 dog 1", "1 NA 0 2 rain 0"]
+    >>> path = Path(tempfile.mkdtemp()) / "state.txt"
+    >>> _ = path.write_text("\\n".join(lines))
+    >>> model, corpus = metalda.read_mallet_state(path)
+    >>> model.top_words(1), list(corpus)
+    ([['rain'], ['cat']], [['cat', 'dog'], ['rain']])
+    """
+    from tqdm import tqdm
+
+    text = read_lines(Path(path), encoding)
+    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if progress else True), start=1)
+    alpha, beta = _read_header(str(path), lines)
+    tokens = _read_tokens(str(path), lines, len(alpha))
+    order = np.argsort(tokens.documents, kind="stable")
+    corpus = _as_corpus(tokens, order)
+    return MalletState(_as_model(corpus, tokens.topics[order].astype(np.uint16), alpha, beta), corpus)
+
+
+def _read_header(path: str, lines: Iterator[tuple[int, str]]) -> tuple[NDArray[np.float64], float]:
+    """alpha by topic, and beta."""
+    numbers = []
+    for expected in ("#doc ", _ALPHA, _BETA):
+        number, line = next(lines, (1, ""))
+        if not line.startswith(expected):
+            raise InputError(
+                f"{path} line {number}: not a state of Mallet, which begins with lines '#doc …', '{_ALPHA} …' and "
+                f"'{_BETA} …'; make one with mallet train-topics --output-state"
+            )
+        if expected != "#doc ":
+            numbers.append(_parameters(path, number, line.removeprefix(expected)))
+    alpha, beta = numbers
+    if len(beta) != 1:
+        raise InputError(f"{path}: there must be one beta, and there are {len(beta)}")
+    return alpha, float(beta[0])
+
+
+def _parameters(path: str, number: int, text: str) -> NDArray[np.float64]:
+    try:
+        values = np.array([float(value) for value in text.split()])
+    except ValueError:
+        values = np.empty(0)
+    if not len(values) or not (np.isfinite(values) & (values > 0)).all():
+        raise InputError(f"{path} line {number}: expected positive numbers after the colon")
+    return values
+
+
+def _read_tokens(path: str, lines: Iterator[tuple[int, str]], n_topics: int) -> _Tokens:
+    documents, words, topics = array("q"), array("q"), array("q")
+    names: dict[int, str] = {}
+    sources: dict[int, str] = {}
+    for number, line in lines:
+        try:
+            start, _, index, name, topic = line.rsplit(" ", 4)  # the source, a path, may have blanks
+            document, _, source = start.partition(" ")
+            d, v, k = int(document), int(index), int(topic)
+        except ValueError:
+            raise InputError(f"{path} line {number}: expected 'doc source pos typeindex type topic'") from None
+        if d < 0 or not 0 <= k < n_topics:
+            what = f"topic {k}, but alpha has {n_topics:,} topics" if d >= 0 else f"document {d}"
+            raise InputError(f"{path} line {number}: {what}; the file is damaged, or no state of Mallet")
+        if names.setdefault(v, name) != name:
+            raise InputError(f"{path} line {number}: the word {v} is {name!r}, and was {names[v]!r} before")
+        sources.setdefault(d, source)
+        documents.append(d)
+        words.append(v)
+        topics.append(k)
+    if not documents:
+        raise InputError(f"{path}: no words; the state is empty, or was cut off")
+    return _Tokens(np.array(documents), np.array(words), np.array(topics), names, sources)
+
+
+def _as_corpus(tokens: _Tokens, order: NDArray[np.int64]) -> Corpus:
+    """Words in the order of Mallet's alphabet; sources are ids where every document has one of its own."""
+    used, words = np.unique(tokens.words, return_inverse=True)
+    lengths = np.bincount(tokens.documents)
+    sources = [tokens.sources.get(d, "NA") for d in range(len(lengths))]
+    return Corpus(
+        words[order],
+        np.concatenate([[0], np.cumsum(lengths)]),
+        tuple(tokens.names[v] for v in used.tolist()),
+        ids=tuple(sources) if len(set(sources) - {"NA"}) == len(sources) else None,
+    )
+
+
+def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.float64], beta: float) -> LDA:
+    """An LDA whose only draw is this state."""
+    model = LDA(len(alpha), doc_prior=float(alpha.mean()), word_prior=beta, n_shards=1, random_state=0)
+    model._validate_params()
+    problem = model._pose(corpus)
+    log_beta = np.full((1, len(alpha)), np.log(beta))
+    state = resume_chain(problem, {"topics": topics}, np.log(alpha)[None], log_beta)
+    doc_topics = np.zeros((len(corpus), len(alpha)), np.float32)
+    state.assignment.add_theta(state.alpha, doc_topics)
+    history = {name: np.zeros(0) for name in ("sweep", "log_likelihood", "seconds", "moved")}  # Mallet's are not known
+    model._adopt(Trained((state.keep(),), doc_topics, history, 0, 0), problem, corpus.vocabulary, named=True)
+    return model
