@@ -160,6 +160,14 @@ def test_java_input_is_used_as_it_is_unless_stop_words_are_asked_for(run: Run, w
     assert metalda.load(tmp_path / "m").vocabulary_ == ("The", "cat", "sun")
 
 
+@pytest.mark.parametrize(("quiet", "said"), [((), True), (("-q",), False)])
+def test_the_memory_that_training_needs_is_said_beforehand(
+    run: Run, data: Path, tmp_path: Path, quiet: tuple[str, ...], said: bool
+) -> None:
+    result = run("fit", data, "-o", tmp_path / "model", "--text", "body", "-k", 2, "--iterations", 2, *quiet)
+    assert ("metalda: Training needs about" in result.stderr) == said
+
+
 def test_tokenising_options_reach_the_corpus(run: Run, write: Write, tmp_path: Path) -> None:
     data = write("a.txt", "Ab cd Ab\nAb ef\n")
     options = ("--no-lowercase", "--ngrams", 2, "--token-pattern", r"\w+", "--min-df", "1", "--max-df", "0.5")

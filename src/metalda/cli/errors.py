@@ -73,18 +73,19 @@ def _one_line_messages() -> Iterator[None]:
             _say(f"warning: {message}")
 
     handler = _Lines()
-    logger, readers = logging.getLogger("metalda"), logging.getLogger("metalda.corpus")
-    level, propagates = readers.level, logger.propagate
+    logger, propagates = logging.getLogger("metalda"), logging.getLogger("metalda").propagate
+    levels = {name: logging.getLogger(name).level for name in ("metalda.corpus", "metalda.memory")}
     logger.addHandler(handler)
     logger.propagate = False
-    readers.setLevel(logging.INFO)  # how a file was understood
+    logging.getLogger("metalda.corpus").setLevel(logging.INFO)  # how a file was understood
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             yield
     finally:
-        readers.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
         logger.propagate = propagates
         logger.removeHandler(handler)
 

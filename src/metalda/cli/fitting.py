@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import time
 from pathlib import Path
@@ -151,6 +152,7 @@ def fit(
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)
+        logging.getLogger("metalda.memory").setLevel(logging.INFO)  # how much training will need
     estimator.set_params(**found)
     start = time.perf_counter()
     estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)

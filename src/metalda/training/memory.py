@@ -11,7 +11,7 @@ import numpy as np
 from metalda.errors import InputError
 from metalda.samplers import Problem
 
-logger = logging.getLogger("metalda")
+logger = logging.getLogger("metalda.memory")
 
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
