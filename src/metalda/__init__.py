@@ -37,6 +37,7 @@ _HOME = {
     "count_windows": "metalda.evaluation",
     "score_topics": "metalda.evaluation",
     "plot_effects": "metalda.evaluation",
+    "write_report": "metalda.report",
 }
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "stability",
     "to_inference_data",
     "topic_diversity",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ if TYPE_CHECKING:
         load,
         read_mallet_state,
     )
+    from metalda.report import write_report
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from cli.helpers import Run, error_line
 
 COMMANDS = (
     *("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "predict", "datasets"),
-    *("search", "stability", "chains", "import"),
+    *("search", "stability", "chains", "import", "coherence", "reproduce", "report"),
 )
 PROGRAM = [sys.executable, "-c", "from metalda.cli import main; main()"]
 

@@ -19,6 +19,7 @@ from metalda.cli import (
     importing,
     inspecting,
     judging,
+    reporting,
     reproducing,
 )
 from metalda.cli.errors import error_border
@@ -100,3 +101,8 @@ _add(
 )
 _add(judging.stability, name="stability", example="metalda stability model-0 model-1 model-2")
 _add(judging.chains, name="chains", example="metalda chains model-0 model-1 model-2 model-3")
+_add(
+    reporting.report,
+    name="report",
+    example="metalda report model -o report.html --corpus news.jsonl --compare other-model",
+)

@@ -58,7 +58,7 @@ def transform(
         if output.exists() and data.exists() and output.samefile(data):
             raise InputError(f"{output}: is the data itself; give another file with --output")
     fitted = _load(model, jobs)
-    corpus = _read(
+    corpus = read_new(
         fitted,
         data,
         stop_words,
@@ -97,7 +97,7 @@ def predict(
     fitted = _load(model, jobs)
     if not fitted.label_names_:
         raise InputError(f"{model}: this {type(fitted).__name__} learnt from no labels; fit one with --labels COLUMN")
-    corpus = _read(
+    corpus = read_new(
         fitted,
         data,
         stop_words,
@@ -147,7 +147,7 @@ def evaluate(
     from metalda.evaluation import exclusivity, topic_diversity
 
     fitted = _load(model, jobs)
-    corpus = _read(
+    corpus = read_new(
         fitted,
         data,
         stop_words,
@@ -204,7 +204,7 @@ def _load(path: Path, jobs: int) -> TopicModel:
     return metalda.load(path).set_params(n_jobs=options.jobs(jobs))
 
 
-def _read(model: TopicModel, data: Path, stop_words: str | None, *, no_labels: bool, **given: Any) -> Corpus:
+def read_new(model: TopicModel, data: Path, stop_words: str | None, *, no_labels: bool, **given: Any) -> Corpus:
     """New documents as the training data were read, but for the options given."""
     reading = Reading.from_saved(model.metadata_).for_new(data, no_labels=no_labels, **given)
     words = read_stop_words(stop_words, lowercase=reading.lowercase, default=reading.stop_words)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _N_EFFECTS = 12
+_N_DOCUMENTS = 1000  # of the report: it stays below 6 MB
 
 
 def demo(
@@ -27,6 +28,10 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
     jobs: options.Jobs = -1,
     save: Annotated[Path | None, typer.Option("--save", metavar="MODEL", help="Save the model in this folder.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write a report: an HTML page to look around in the topics."),
+    ] = None,
 ) -> None:
     """Find the topics of the documentation inside your own Python.
 
@@ -41,6 +46,12 @@ def demo(
         from metalda.storage import check_writable
 
         check_writable(save)
+    if report is not None:
+        from metalda.cli.reporting import check_page
+        from metalda.report.page import require_report
+
+        check_page(report)
+        require_report()
     jobs = options.jobs(jobs)
     corpus = load_python_docs(min_df=1, progress=sys.stderr.isatty())
     train, test = corpus.split(test_size=0.2, random_state=seed)
@@ -60,7 +71,9 @@ def demo(
     _print_comparison(plain, model, test)
     if save is not None:
         _save(model, save)
-    _print_next(save)
+    if report is not None:
+        _report(model, plain, train, report)
+    _print_next(save, report)
 
 
 def _announce_compiling() -> None:
@@ -120,11 +133,23 @@ def _save(model: TopicModel, path: Path) -> None:
     model.save(path)
 
 
-def _print_next(save: Path | None) -> None:
+def _report(model: TopicModel, plain: TopicModel, train: Corpus, path: Path) -> None:
+    from metalda import write_report
+    from metalda.cli.reporting import print_written
+
+    print()
+    title = f"Docstrings of Python {sys.version_info.major}.{sys.version_info.minor}'s standard library"
+    write_report(model, path, train, models=[plain], title=title, max_documents=_N_DOCUMENTS)
+    print_written(path)
+
+
+def _print_next(save: Path | None, report: Path | None) -> None:
     import shlex
 
     from metalda.cli.text import clean
 
+    if report is None:
+        print("\nTo look around in the topics, with your browser:\n  metalda demo --report report.html")
     print("\nNext, your own documents:")
     print("  metalda fit news.csv -o model --text body --labels section --topics 50")
     if save is None:

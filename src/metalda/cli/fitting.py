@@ -210,3 +210,4 @@ def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -
     if model.label_names_ and model._has_label_effects:
         print(f"  metalda effects {folder}")
     print(f"  metalda transform {folder} {example} -o proportions.csv")
+    print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")

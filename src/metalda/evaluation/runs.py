@@ -16,7 +16,7 @@ import numpy as np
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError, StorageError
-from metalda.evaluation.coherence import coherence
+from metalda.evaluation.coherence import coherence_in_documents
 from metalda.evaluation.diversity import exclusivity, topic_diversity
 from metalda.evaluation.prediction import label_accuracy
 from metalda.meta import Embeddings, as_word_features
@@ -123,7 +123,7 @@ def _coherence(model: TopicModel, train: Corpus) -> float:
     """NPMI by the training documents, -1 for words that no document has together; NaN if there are no two words."""
     if len(model.vocabulary_) < 2:
         return float("nan")
-    return coherence(model, train, window=0, smoothing=0).mean
+    return coherence_in_documents(model, train).mean
 
 
 def run(model: TopicModel, split: Split, judging: Judging, checkpoint: Path | None, every: int) -> dict[str, Any]:

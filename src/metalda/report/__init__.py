@@ -1,1 +1,7 @@
-"""A fitted model as one HTML file that needs no network: a summary in plain data first, then the page from it."""
+"""A fitted model as one page: a summary first (plain data), then HTML from it that needs no network."""
+
+from metalda.report.page import write_report
+from metalda.report.summarise import summarise
+from metalda.report.summary import Summary
+
+__all__ = ["Summary", "summarise", "write_report"]

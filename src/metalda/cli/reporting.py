@@ -1,0 +1,126 @@
+"""``metalda report``: a model as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from metalda.cli import options
+from metalda.cli.applying import NoLabels, StopWords, read_new
+from metalda.errors import InputError
+
+if TYPE_CHECKING:
+    from metalda.models.base import TopicModel
+
+_SUFFIXES = (".html", ".htm")
+
+
+def report(
+    model: options.Model,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The .html file to write.")],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            "--corpus",
+            metavar="DATA",
+            help="Documents to show, such as those of training: a file as for fit, or the folder of a saved corpus.",
+        ),
+    ] = None,
+    text: options.Text = None,
+    labels: options.Labels = None,
+    no_labels: NoLabels = False,
+    label_delimiter: options.Delimiter = None,
+    id: options.Id = None,
+    input_format: options.Input = None,
+    encoding: options.Encoding = None,
+    stop_words: StopWords = None,
+    compare: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--compare",
+            metavar="MODEL",
+            help="Another model to show beside it; repeat it for more.",
+            show_default=False,
+        ),
+    ] = None,
+    chain: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--chain",
+            metavar="MODEL",
+            help="The same model with another seed, for the diagnostics; repeat it for more.",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Of the report.", show_default=False)] = None,
+    interval: Annotated[float, typer.Option("--interval", help="Width of the intervals.")] = 0.9,
+    max_documents: Annotated[
+        int, typer.Option("--max-documents", min=1, help="Documents to show at most; others are sampled.")
+    ] = 2000,
+    jobs: options.Jobs = 1,
+) -> None:
+    """Write a report of a model: one HTML file that works without a network.
+
+    It has a map of the topics, their words, labels and their effects, documents, and how training went. DATA is read as
+    the training data was, unless options say otherwise; without it there are no documents and no coherence.
+    """
+    import metalda
+    from metalda.report.page import require_report
+
+    check_page(output)
+    require_report()
+    fitted = metalda.load(model).set_params(n_jobs=options.jobs(jobs))
+    documents = None
+    if corpus is not None and (corpus / "corpus.json").is_file():
+        documents = metalda.Corpus.load(corpus)
+        documents = documents.without_labels() if no_labels else documents
+    elif corpus is not None:
+        documents = read_new(
+            fitted,
+            corpus,
+            stop_words,
+            no_labels=no_labels,
+            text=options.columns(text),
+            labels=options.columns(labels),
+            label_delimiter=label_delimiter,
+            id=id,
+            format=input_format and input_format.value,
+            encoding=encoding,
+        )
+    metalda.write_report(
+        fitted,
+        output,
+        documents,
+        models=_load_named(compare or []),
+        chains=[metalda.load(path) for path in chain or []],
+        title=title,
+        interval=interval,
+        max_documents=max_documents,
+    )
+    print_written(output)
+
+
+def check_page(path: Path) -> None:
+    """Raise an InputError where a report could not be written: better now than after the work."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InputError(f"{path}: a report is a page: the name must end in .html")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file; choose another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+
+
+def print_written(path: Path) -> None:
+    """Where the report is, and how large."""
+    from metalda.cli.text import clean
+
+    print(f"Report: {clean(str(path))} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser.")
+
+
+def _load_named(paths: list[Path]) -> dict[str, TopicModel]:
+    """Models by the names of their folders."""
+    import metalda
+
+    return {path.resolve().name: metalda.load(path) for path in dict.fromkeys(paths)}

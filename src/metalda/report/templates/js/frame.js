@@ -1,0 +1,63 @@
+// The frame: navigation, theme, and which view is shown.
+const missing = (text) =>
+  ({ title: ["Not here"], lead: text, body: [el("p", {}, el("a", { href: "#/" }, "Back to the overview"))] });
+const MENU = [["overview", "#/", "Overview"], ["topics", "#/topics", "Topics"],
+  labels && ["labels", "#/labels", "Labels"], ["words", "#/words", "Words"],
+  docs && ["documents", "#/documents", "Documents"], ["diagnostics", "#/diagnostics", "Diagnostics"],
+    comparison.length && ["compare", "#/compare", "Comparison"]].filter(Boolean);
+const NUMBERED = new Set(["topic", "label", "word", "document", "contrast"]);
+
+function currentView() {
+  const [key, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const known = MENU.some(([own]) => own === (key || "overview")) || NUMBERED.has(key);
+  if (!known) return [missing("There is no such view."), ""];
+  const view = views[key || "overview"](...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : -1)));
+  return [view, view.nav || key || "overview"];
+}
+
+function show(moved) {
+  if (location.hash === "#main") return;
+  forgetCharts();
+  const [view, current] = currentView();
+  const heading = el("h1", { tabindex: -1 }, view.title);
+  document.getElementById("main").replaceChildren(
+    el("div", { class: "stack" }, el("div", {}, heading, view.lead ? el("p", { class: "lead" }, view.lead) : null),
+    view.body.filter(Boolean)));
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === current) {
+      const bar = document.getElementById("nav"); // scrollIntoView would also move where Tab starts from
+      link.setAttribute("aria-current", "page");
+      bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+    } else link.removeAttribute("aria-current");
+  }
+  document.title = current === "overview" ? overview.title : `${heading.textContent} – ${overview.title}`;
+  if (moved) { window.scrollTo(0, 0); heading.focus({ preventScroll: true }); }
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  document.getElementById("theme").setAttribute("aria-label",
+    `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
+}
+const wantsDark = window.matchMedia("(prefers-color-scheme: dark)");
+const redraw = () => { const at = window.scrollY; show(false); window.scrollTo(0, at); };
+
+document.getElementById("nav").append(el("ul", {}, MENU.map(([key, href, text]) => {
+  const link = el("a", { href }, text);
+  link.dataset.view = key;
+  return el("li", {}, link);
+})));
+document.querySelector(".skip").addEventListener("click",
+  (event) => { event.preventDefault(); document.getElementById("main").focus(); });
+document.getElementById("theme").addEventListener("click",
+  () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
+wantsDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
+// Paper is white: charts are drawn again in light colours.
+let themeBefore = null;
+window.addEventListener("beforeprint",
+  () => { themeBefore = document.documentElement.dataset.theme; setTheme("light"); show(false); drawCharts(); });
+window.addEventListener("afterprint", () => { setTheme(themeBefore); redraw(); });
+window.addEventListener("hashchange", () => show(true));
+setTheme(wantsDark.matches ? "dark" : "light");
+show(false);

@@ -1,0 +1,315 @@
+"""The page in a browser: every view, without a network, and with text that means harm."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metalda
+from contracts import corpus, quietly
+from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_report
+from report.hostile import WORDS, hostile_corpus, hostile_model
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("no chromium to look at the page with", allow_module_level=True)
+playwright_api = pytest.importorskip("playwright.sync_api", reason="no playwright to steer chromium with")
+
+VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
+VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare"]
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """A page that was opened, and everything that went wrong on it."""
+
+    page: Any
+    problems: list[str] = field(default_factory=list)
+
+    def go(self, view: str) -> None:
+        self.page.evaluate("view => { location.hash = `#/${view}`; }", view)
+        self.page.wait_for_function("view => location.hash === `#/${view}`", arg=view)
+        self.settle()
+
+    def settle(self) -> None:
+        """Charts are made in the next frame."""
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.page.wait_for_function("[...document.querySelectorAll('.chart')].every(c => c.querySelector('.main-svg'))")
+
+    def heading(self) -> str:
+        return self.page.inner_text("h1")
+
+    def words(self) -> list[str]:
+        return self.page.locator("table").first.locator("tbody th").all_inner_texts()
+
+
+def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -> Visit:
+    width, height = SIZES[size]
+    context = browser.new_context(offline=True, color_scheme=scheme, viewport={"width": width, "height": height})
+    visited = Visit(context.new_page())
+    page, problems, address = visited.page, visited.problems, path.as_uri()
+    page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda r: problems.append(f"request: {r.url[:80]}") if not _own(r.url, address) else None)
+    page.on("popup", lambda _: problems.append("popup"))
+    page.goto(address)
+    visited.settle()
+    return visited
+
+
+def _own(url: str, address: str) -> bool:
+    return url.partition("#")[0] == address or url == "data:,"
+
+
+@pytest.fixture(scope="module")
+def documents() -> Corpus:
+    ten = corpus()
+    return Corpus.from_tokens([*ten, *ten], [["pets"]] * 5 + [["sky"]] * 5 + [["pets"]] * 5 + [["sky", "home"]] * 5)
+
+
+@pytest.fixture(scope="module")
+def model(documents: Corpus) -> metalda.MetaLDA:
+    features = {"cat": "animal", "dog": "animal", "rain": "weather", "sun": "weather"}
+    return MetaLDA(3, word_features=features, **SETTINGS).fit(documents)
+
+
+@pytest.fixture(scope="module")
+def report(documents: Corpus, model: metalda.MetaLDA, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    others = [LDA(4, **SETTINGS).fit(documents), MetaLDA(2, **SETTINGS).fit(documents)]
+    second = MetaLDA(3, **{**SETTINGS, "random_state": 1}).fit(documents)
+    write_report(model, path, documents, models=others, chains=[second])
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    documents = hostile_corpus()
+    model = hostile_model(documents)
+    write_report(model, path, documents, models={WORDS[0]: model}, title=WORDS[1])
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_every_view_is_drawn_without_errors_requests_or_overflow(
+    browser: Any, report: Path, size: str, scheme: str
+) -> None:
+    opened = visit(browser, report, size, scheme)
+    headings = set()
+    for view in VIEWS:
+        opened.go(view)
+        headings.add(opened.heading())
+        assert opened.page.locator("main section, main .card").count(), view
+        assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
+        current = opened.page.locator("nav a[aria-current=page]")
+        assert current.count() == 1, view
+    assert len(headings) == len(VIEWS)
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == scheme
+    assert opened.problems == []
+
+
+def test_hostile_text_runs_nothing_and_breaks_nothing(browser: Any, hostile_report: Path) -> None:
+    for size in SIZES:
+        opened = visit(browser, hostile_report, size)
+        for view in [*VIEWS, "label/5", "word/3", "word/20", "document/25"]:
+            opened.go(view)
+            for summary in opened.page.locator("details > summary").all():
+                summary.click()
+            assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
+            assert opened.page.evaluate("window.__pwned") is None, view
+            for tag in ("main img", "main iframe", "main script", "main a[href^=javascript]", ".chart a", ".chart b"):
+                assert opened.page.locator(tag).count() == 0, (view, tag)
+        opened.go("documents")
+        opened.page.fill("#document-search", "<script>")
+        opened.go("words")
+        opened.page.fill("#word-search", "<img src=x")
+        assert WORDS[2] in opened.page.inner_text("main")
+        assert opened.page.evaluate("window.__pwned") is None
+        assert opened.problems == []
+
+
+def test_hostile_labels_are_shown_as_they_are_in_charts(browser: Any, hostile_report: Path) -> None:
+    opened = visit(browser, hostile_report)
+    opened.go("labels")
+    ticks = opened.page.locator(".ytick text").all_text_contents()
+    assert any(tick.startswith("<script>window") for tick in ticks)
+    assert "<b>bold</b>" in ticks
+    assert "$\\alpha$" in ticks
+    assert "&lt;b&gt;" in ticks
+
+
+def test_the_slider_orders_words_by_relevance(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
+    opened = visit(browser, report)
+    opened.go("topic/1")
+    phi = model.components_.astype(np.float64)
+    marginal = model.topics()["share"].to_numpy() @ phi
+    by_probability = [model.vocabulary_[v] for v in np.argsort(-phi[1], kind="stable")]
+    assert opened.words() == by_probability[:30]
+    for tenths in (0, 6, 10):
+        opened.page.locator("#lambda").evaluate(
+            "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", str(tenths / 10)
+        )
+        relevance = np.log(phi[1]) - (1 - tenths / 10) * np.log(marginal)
+        shown = [relevance[model._word_index[word]] for word in opened.words()]
+        assert shown == sorted(shown, reverse=True) or np.allclose(shown, sorted(shown, reverse=True), atol=0.05)
+        assert f"λ = {tenths / 10:.1f}" in opened.page.inner_text("main")
+    opened.page.get_by_role("button", name="Lift").click()
+    assert opened.page.locator("#lambda").input_value() == "0"
+    assert opened.page.get_by_role("button", name="Lift").get_attribute("aria-pressed") == "true"
+
+
+def test_words_are_found_and_lead_to_topics_and_documents(browser: Any, report: Path) -> None:
+    opened = visit(browser, report)
+    opened.go("words")
+    everything = len(opened.words())
+    opened.page.fill("#word-search", "Cat")
+    assert opened.words()[0] == "cat"
+    assert len(opened.words()) < everything
+    opened.page.get_by_role("link", name="cat", exact=True).click()
+    assert opened.heading() == "Word cat"
+    assert opened.page.locator("mark").first.inner_text() == "cat"
+    opened.go("words")
+    opened.page.fill("#word-search", "nonsense")
+    assert "No word" in opened.page.inner_text("main")
+
+
+def test_documents_are_searched_sorted_and_shown(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
+    opened = visit(browser, report)
+    opened.go("documents")
+    assert "20 documents" in opened.page.inner_text("main")
+    opened.page.fill("#document-search", "wind rain")
+    assert "2 documents" in opened.page.inner_text("main")
+    assert opened.page.locator("mark").count() >= 4
+    opened.page.fill("#document-search", "")
+    opened.page.get_by_label("Sort by").select_option("2")
+    first = int(opened.page.locator(".list h3").first.inner_text())
+    theta = model.transform(Corpus.from_tokens([*corpus(), *corpus()], None))[:, 2]
+    assert first in np.argsort(-theta)[:8]
+    opened.page.locator(".list h3 a").first.click()
+    opened.settle()
+    assert opened.heading() == str(first)
+    toned = opened.page.locator(".toned")
+    assert toned.count() == len([*corpus(), *corpus()][first])
+    opened.page.locator("button", has_text="Topic").first.click()
+    assert opened.page.locator("button[aria-pressed=true]").count() == 1
+
+
+def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
+    opened = visit(browser, report)
+    names = model.label_names_
+    opened.go("labels")
+    opened.page.get_by_label("What sets").select_option(str(names.index("pets")))
+    opened.page.get_by_label("apart from").select_option(str(names.index("sky")))
+    assert opened.heading() == "What sets pets apart from sky?"
+    opened.settle()
+    opened.page.locator("details > summary").click()
+    rows = opened.page.locator("details table tbody tr").all()
+    assert len(rows) == 3
+    weights = np.stack([draw.log_doc_weights for draw in model.draws_])
+    draws = weights[:, names.index("pets")] - weights[:, names.index("sky")]
+    low, high = np.quantile(draws, [0.05, 0.95], axis=0, method="weibull")
+    for row in rows:
+        cells = [text.replace("−", "-") for text in row.locator("th, td").all_inner_texts()]
+        k = int(cells[0].split()[1])
+        shown = [float(cells[1]), *map(float, cells[2].split(" to "))]
+        assert shown == pytest.approx([draws[:, k].mean(), low[k], high[k]], abs=0.15)
+
+
+def test_keyboard_and_screen_reader_find_their_way(browser: Any, report: Path) -> None:
+    opened = visit(browser, report)
+    page = opened.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.locator("nav a", has_text="Topics").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('h1').textContent === 'Topics'")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    assert page.title().startswith("Topics – ")
+    for view in VIEWS:
+        opened.go(view)
+        assert page.locator("h1").count() == 1
+        unnamed = "e => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim())"
+        controls = page.locator("main button, main select, main input")
+        assert not any(control.evaluate(unnamed) for control in controls.all()), view
+        assert all(chart.get_attribute("aria-label") for chart in page.locator(".chart").all()), view
+
+
+def test_the_theme_can_be_switched(browser: Any, report: Path) -> None:
+    opened = visit(browser, report)
+    before = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    opened.page.click("#theme")
+    opened.settle()
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    assert opened.problems == []
+
+
+def test_paper_gets_the_view_alone_in_light_colours(browser: Any, report: Path) -> None:
+    opened = visit(browser, report, scheme="dark")
+    opened.go("label/0")
+    opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert opened.page.locator(".chart .main-svg").count()
+    assert not opened.page.locator("nav").is_visible()
+    assert not opened.page.locator(".controls").first.is_visible()
+    assert opened.page.locator("h1").is_visible()
+    assert opened.page.pdf().startswith(b"%PDF")
+    assert opened.problems == []
+
+
+NOWHERE = ["nonsense", "topic/99", "label/-1", "word/x", "document/1e9", "contrast/0", "__proto__"]
+
+
+def test_an_address_that_leads_nowhere_says_so(browser: Any, report: Path) -> None:
+    opened = visit(browser, report)
+    for view in NOWHERE:
+        opened.go(view)
+        assert opened.heading() == "Not here", view
+    assert opened.problems == []
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["corpus", "no corpus"])
+@pytest.mark.parametrize("kind", ["one topic", "labels without effects", "topics of labels", "labels"])
+def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, given: bool) -> None:
+    settings = {**SETTINGS, "n_iter": 6}
+    kinds = {
+        "one topic": LDA(1, **settings),
+        "labels without effects": LDA(2, **settings),
+        "topics of labels": LabeledLDA(**settings),
+        "labels": MetaLDA(2, **settings),
+    }
+    documents = corpus() if kind != "one topic" else corpus().without_labels()
+    model = kinds[kind].fit(documents)
+    quietly(write_report, model, tmp_path / "r.html", documents if given else None)
+    opened = visit(browser, tmp_path / "r.html")
+    has_labels = kind in ("topics of labels", "labels") or (kind == "labels without effects" and given)
+    present = {
+        **dict.fromkeys(("", "topics", "topic/0", "words", "word/0", "diagnostics"), True),
+        **dict.fromkeys(("labels", "label/0"), has_labels),
+        **dict.fromkeys(("documents", "document/0"), given),
+        "contrast/0/1": kind == "labels",
+        "compare": False,
+    }
+    for view, expected in present.items():
+        opened.go(view)
+        assert (opened.heading() != "Not here") is expected, view
+    assert opened.problems == []

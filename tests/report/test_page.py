@@ -1,0 +1,121 @@
+"""The page: whole, by itself, and deaf to what documents say."""
+
+import base64
+import doctest
+import hashlib
+import html
+import json
+import re
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts import QUICK, corpus
+from metalda import LDA, errors, write_report
+from metalda.report.page import render, script_safe
+from metalda.report.plain import to_plain
+from metalda.report.summarise import summarise
+from report.hostile import WORDS, hostile_corpus, hostile_model
+
+
+@pytest.fixture(scope="module")
+def hostile_page() -> str:
+    documents = hostile_corpus()
+    model = hostile_model(documents)
+    return render(summarise(model, documents, models={WORDS[0]: model}, title=WORDS[1]))
+
+
+def data_of(page: str) -> dict:
+    (text,) = re.findall(r'<script type="application/json" id="summary">(.*?)</script>', page, re.DOTALL)
+    return json.loads(text)
+
+
+def without_scripts(page: str) -> str:
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_hostile_text_is_escaped_wherever_it_stands(hostile_page: str) -> None:
+    assert hostile_page.count("<script") == hostile_page.count("</script") == 3
+    shown = without_scripts(hostile_page)
+    for harm in ("<img", "<svg", "<b>", '<a href="javascript', "<!--", "onload=window.__pwned=1>"):
+        assert harm not in shown
+    assert html.escape(WORDS[0]) in shown  # the words of a topic, for browsers without scripts
+
+
+def test_hostile_text_comes_out_of_the_data_unchanged(hostile_page: str) -> None:
+    found = data_of(hostile_page)["words"]["names"]
+    assert {word for word in WORDS if len(word) < 100} <= set(found)
+    assert max(map(len, found)) <= 120
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "<script", "\u2028", "\u2029", "&amp;", "\ud800"])
+def test_data_end_no_script(text: str) -> None:
+    safe = script_safe({text: [text]})
+    assert text not in safe
+    assert json.loads(safe) == {text: [text]}
+    safe.encode("utf-8")
+
+
+def test_the_page_allows_its_own_scripts_and_nothing_else(hostile_page: str) -> None:
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', hostile_page)
+    policy = html.unescape(policy)
+    scripts = re.findall(r"<script>(.*?)</script>", hostile_page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert re.findall(r"'sha256-([^']+)'", policy) == hashes
+    assert len(hashes) == 2
+    assert "default-src 'none'" in policy
+    assert "connect-src 'none'" in policy
+    assert "unsafe-inline" not in policy.partition("style-src")[0]
+
+
+def test_our_parts_name_no_address_and_never_read_text_as_html() -> None:
+    folder = files("metalda.report").joinpath("templates")
+    parts = [part for kind in ("js", "css") for part in folder.joinpath(kind).iterdir()]
+    assert len(parts) > 10
+    for part in [*parts, folder.joinpath("report.html")]:
+        text = part.read_text(encoding="utf-8")
+        assert not re.search(r"https?:|@import|url\(", text), part.name
+        assert max(map(len, text.splitlines())) <= 120, part.name
+        assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|eval\(|\|\s*safe\b", text), part.name
+
+
+def test_the_data_are_the_summary(tmp_path: Path) -> None:
+    model = LDA(2, **QUICK).fit(corpus())
+    write_report(model, tmp_path / "r.html", corpus())
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert data_of(page) == json.loads(json.dumps(to_plain(summarise(model, corpus()))))
+    assert page.count("plotly.js v") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_one_model_gives_one_file(tmp_path: Path) -> None:
+    model = LDA(2, **QUICK).fit(corpus())
+    for name in ("a.html", "b.html"):
+        write_report(model, tmp_path / name, corpus())
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_report_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    model = LDA(2, **QUICK).fit(corpus())
+    with pytest.raises(errors.StorageError, match="cannot be written"):
+        write_report(model, tmp_path / "none" / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("function", [write_report, summarise])
+def test_the_examples_run(function: Any) -> None:
+    (examples,) = doctest.DocTestFinder(recurse=False).find(function, function.__name__)
+    assert examples.examples
+    assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+@pytest.mark.parametrize("package", ["plotly", "jinja2"])
+def test_without_the_extra_one_line_says_how_to_get_it(
+    package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(errors.MissingExtraError, match=r"pip install 'metalda\[report\]'"):
+        write_report(LDA(2, **QUICK).fit(corpus()), tmp_path / "r.html")

@@ -1,0 +1,256 @@
+"""The summary of a model: what it must say, whatever the model and the corpus."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contracts import CASES, QUICK, Case, corpus, quietly
+from metalda import DMR, LDA, Corpus, MetaLDA
+from metalda.errors import InputError
+from metalda.models.inspection import best_words
+from metalda.report.plain import from_plain, to_plain
+from metalda.report.summarise import summarise
+from metalda.report.summary import Summary
+from metalda.report.wording import SHOWN
+
+WORDS = [f"word{i}" for i in range(120)]
+
+
+@pytest.fixture(scope="module")
+def texts() -> Corpus:
+    """Documents of which the first words of the vocabulary are common, the last ones rare."""
+    rng = np.random.default_rng(0)
+    chances = 1 / np.arange(1, 121)
+    documents = [list(rng.choice(WORDS, 15, p=chances / chances.sum())) for _ in range(60)]
+    labels = [["even"] if d % 2 == 0 else ["odd", "third"][: 1 + d % 3 // 2] for d in range(60)]
+    return Corpus.from_tokens(documents, labels)
+
+
+@pytest.fixture(scope="module")
+def model(texts: Corpus) -> MetaLDA:
+    return MetaLDA(5, **QUICK).fit(texts)
+
+
+@pytest.fixture(scope="module")
+def summary(model: MetaLDA, texts: Corpus) -> Summary:
+    return summarise(model, texts)
+
+
+def names(summary: Summary, places: Any) -> list[str]:
+    return [summary.words.names[place] for place in places]
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["corpus", "no corpus"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_model_has_a_summary_that_json_can_hold(case: Case, given: bool) -> None:
+    fitted = case.make().fit(corpus())
+    found = quietly(summarise, fitted, corpus() if given else None)
+    text = json.dumps(to_plain(found), allow_nan=False)
+    assert from_plain(Summary, json.loads(text)) == found
+    assert sum(topic.share for topic in found.topics) == pytest.approx(1, abs=1e-5)
+    assert [topic.number for topic in found.topics] == list(range(len(fitted.components_)))
+    assert (found.documents is None) is not given
+    assert any("No documents were given" in note for note in found.overview.notes) is not given
+
+
+def test_words_of_a_topic_are_in_the_order_of_their_probability(summary: Summary, model: MetaLDA) -> None:
+    for topic, row in zip(summary.topics, model.components_, strict=True):
+        best = best_words(row, SHOWN)
+        assert names(summary, topic.words[:SHOWN]) == [model.vocabulary_[v] for v in best]
+        assert topic.probabilities[:SHOWN] == pytest.approx(row[best], rel=1e-3)
+
+
+@pytest.mark.parametrize("tenths", range(11))
+def test_the_best_words_by_relevance_are_there_at_every_lambda(summary: Summary, model: MetaLDA, tenths: int) -> None:
+    shares = model.topics()["share"].to_numpy()
+    phi = model.components_.astype(np.float64)
+    marginal = shares @ phi
+    for topic, row in zip(summary.topics, phi, strict=True):
+        relevance = tenths / 10 * np.log(row) + (1 - tenths / 10) * np.log(row / marginal)
+        clearly = np.sort(relevance)[-SHOWN] + 1e-9  # of equals any will do
+        best = {model.vocabulary_[v] for v in np.flatnonzero(relevance > clearly)}
+        assert best <= set(names(summary, topic.words))
+        assert len(topic.words) < len(model.vocabulary_)
+
+
+def test_words_know_their_topics(summary: Summary, model: MetaLDA) -> None:
+    joint = model.topics()["share"].to_numpy()[:, None] * model.components_
+    for name, topics, shares in zip(summary.words.names, summary.words.topics, summary.words.shares, strict=True):
+        expected = joint[:, model._word_index[name]]
+        expected = expected / expected.sum()
+        assert topics[0] == expected.argmax()
+        assert shares == pytest.approx(expected[list(topics)], abs=0.006)
+        assert sum(shares) <= 1.02
+    assert summary.words.probabilities == tuple(sorted(summary.words.probabilities, reverse=True))
+
+
+def test_documents_have_the_mixtures_of_transform(summary: Summary, model: MetaLDA, texts: Corpus) -> None:
+    theta = model.transform(texts)
+    documents = summary.documents
+    assert documents is not None
+    assert documents.numbers == tuple(range(60))
+    for row, topics, shares in zip(theta, documents.topics, documents.shares, strict=True):
+        assert shares == pytest.approx(row[list(topics)], abs=1e-3)
+        assert topics[0] == row.argmax()
+    for topic in summary.topics:
+        assert documents.numbers[topic.documents[0]] == theta[:, topic.number].argmax()
+        assert topic.document_shares == pytest.approx(np.sort(theta[:, topic.number])[:-6:-1], abs=6e-4)
+    for d, words in enumerate(documents.words):
+        assert names(summary, words) == texts.document(d)
+
+
+def test_topics_of_words_are_the_likeliest_in_their_document(summary: Summary, model: MetaLDA, texts: Corpus) -> None:
+    theta = model.transform(texts)
+    documents = summary.documents
+    assert documents is not None
+    for d, (words, topics) in enumerate(zip(documents.words, documents.word_topics, strict=True)):
+        for name, k in zip(names(summary, words), topics, strict=True):
+            weights = theta[d] * model.components_[:, model._word_index[name]]
+            assert weights[k] == weights.max()
+
+
+def test_a_sample_of_documents_is_said_and_always_the_same(model: MetaLDA, texts: Corpus) -> None:
+    found = summarise(model, texts, max_documents=30)
+    assert found.documents is not None
+    assert len(found.documents.numbers) == 30
+    assert any(note.startswith("30 of 60 documents are shown") for note in found.overview.notes)
+    assert found == summarise(model, texts, max_documents=30)
+    whole = summarise(model, texts)
+    assert not any("documents are shown" in note for note in whole.overview.notes)
+    for small, large in zip(found.topics, whole.topics, strict=True):  # what is typical is in every sample
+        assert whole.documents is not None
+        expected = [whole.documents.numbers[i] for i in large.documents]
+        assert [found.documents.numbers[i] for i in small.documents] == expected
+    with pytest.raises(InputError, match="max_documents"):
+        summarise(model, texts, max_documents=0)
+
+
+def test_the_figures_are_of_all_documents_not_of_the_sample(model: MetaLDA, texts: Corpus) -> None:
+    small, large = summarise(model, texts, max_documents=6), summarise(model, texts)
+    assert small.labels == large.labels
+    assert [topic.coherence for topic in small.topics] == [topic.coherence for topic in large.topics]
+
+
+def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
+    long = Corpus.from_tokens([WORDS[:10] * 300, WORDS[:4]])
+    found = summarise(model, long)
+    assert found.documents is not None
+    assert [len(words) for words in found.documents.words] == [2000, 4]
+    assert found.documents.lengths == (3000, 4)
+    assert any(note.startswith("1 document is cut after 2,000 words") for note in found.overview.notes)
+
+
+def test_long_names_are_cut(model: MetaLDA) -> None:
+    huge = "x" * 100_000
+    found = summarise(model, Corpus.from_tokens([[WORDS[0], huge]], [[huge]], ids=[huge]).without_labels(), title=huge)
+    assert len(json.dumps(to_plain(found))) < 100_000
+
+
+def test_words_that_the_model_does_not_know_have_no_topic(model: MetaLDA) -> None:
+    found = summarise(model, [[WORDS[0], "stranger", WORDS[1]]])
+    assert found.documents is not None
+    assert names(found, found.documents.words[0]) == [WORDS[0], "stranger", WORDS[1]]
+    assert [k >= 0 for k in found.documents.word_topics[0]] == [True, False, True]
+    assert (found.words.probabilities[-1], found.words.topics[-1]) == (0, ())
+
+
+def test_labels_have_the_effects_of_the_model(summary: Summary, model: MetaLDA) -> None:
+    labels = summary.labels
+    assert labels is not None
+    table = model.label_effects(0.9).set_index(["label", "topic"])
+    for j, name in enumerate(labels.names):
+        for k in range(5):
+            row = table.loc[(name, k)]
+            shown = [getattr(labels, column)[j][k] for column in ("effect", "low", "high")]
+            assert shown == pytest.approx(row[["effect", "low", "high"]].tolist(), abs=0.006)
+            assert labels.proportion[j][k] == pytest.approx(row["proportion"], abs=6e-4)
+    assert labels.sizes == tuple(model.label_sizes_[:3])
+
+
+def test_prevalence_is_the_mean_over_the_documents_of_a_label(summary: Summary, model: MetaLDA, texts: Corpus) -> None:
+    theta, labels = model.transform(texts), summary.labels
+    assert labels is not None
+    assert texts.labels is not None
+    for j, name in enumerate(labels.names):
+        own = texts.labels.select([name]).matrix.toarray().ravel() > 0
+        assert labels.prevalence[j] == pytest.approx(theta[own].mean(axis=0), abs=6e-4)
+
+
+def test_labels_can_be_contrasted_draw_by_draw(summary: Summary, model: MetaLDA) -> None:
+    labels = summary.labels
+    assert labels is not None
+    steps = np.frombuffer(base64.b64decode(labels.draws), np.int8).reshape(3, 5, labels.n_draws)
+    weights = np.array(labels.weight)[:, :, None] + labels.draw_scale * steps
+    expected = np.stack([draw.log_doc_weights[:3] for draw in model.draws_], axis=2)
+    differences = expected[0] - expected[2]
+    assert weights[0] - weights[2] == pytest.approx(differences, abs=0.02 + 2 * labels.draw_scale)
+    assert labels.draw_scale < 0.1
+
+
+def test_without_labels_there_are_none_and_those_of_the_corpus_have_no_effects(texts: Corpus) -> None:
+    plain = LDA(3, **QUICK).fit(texts)
+    assert summarise(plain).labels is None
+    assert summarise(plain, texts.without_labels()).labels is None
+    labels = summarise(plain, texts).labels
+    assert labels is not None
+    assert (labels.names, labels.effect, labels.draws) == (texts.label_names, (), "")
+    assert [sum(row) for row in labels.prevalence] == pytest.approx([1, 1, 1], abs=3e-3)
+
+
+def test_numbers_as_labels_do_no_harm(texts: Corpus) -> None:
+    numbers = np.random.default_rng(0).normal(size=(60, 2))
+    plain = texts.without_labels()
+    model = DMR(3, optimize_burn_in=2, **QUICK).fit(plain, numbers)
+    found = summarise(model, plain.with_labels(numbers))
+    assert json.loads(json.dumps(to_plain(found), allow_nan=False))
+
+
+def test_topics_of_labeled_models_say_whose_they_are() -> None:
+    (case,) = [case for case in CASES if case.name == "LabeledLDA"]
+    model = case.make().fit(corpus())
+    assert tuple(topic.label for topic in summarise(model).topics) == model.topic_labels_
+
+
+@pytest.mark.parametrize(
+    ("documents", "n_topics"),
+    [([["cat", "dog"], ["dog"]], 1), ([["cat", "dog"]], 2), ([["cat"], ["cat"]], 2), ([["cat", "dog"], []], 3)],
+    ids=["one topic", "one document", "one word", "an empty document"],
+)
+def test_the_smallest_corpora_have_a_summary(documents: list, n_topics: int) -> None:
+    small = Corpus.from_tokens(documents)
+    found = summarise(LDA(n_topics, **QUICK).fit(small), small)
+    assert len(found.topics) == n_topics
+    assert json.loads(json.dumps(to_plain(found), allow_nan=False))
+    assert all(np.isfinite([topic.x, topic.y]).all() for topic in found.topics)
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_documents_without_words_have_a_summary(model: MetaLDA, n: int) -> None:
+    empty = Corpus(np.zeros(0, np.int32), np.zeros(n + 1, np.int64), tuple(WORDS))
+    found = summarise(model, empty)
+    assert found.documents is not None
+    assert found.documents.n_all == n
+    assert all(topic.documents == () and topic.coherence is None for topic in found.topics)
+
+
+def test_a_matrix_without_names_has_a_summary() -> None:
+    counts = corpus().counts().toarray()
+    found = summarise(LDA(2, **QUICK).fit(counts), counts)
+    assert found.documents is not None
+    assert "x0" in found.words.names
+
+
+def test_features_that_drive_a_topic_are_sure_of_it() -> None:
+    (case,) = [case for case in CASES if case.name == "MetaLDA"]
+    found = summarise(case.make(n_iter=60, n_draws=10).fit(corpus()))
+    features = [feature for topic in found.topics for feature in topic.features]
+    assert features
+    assert all(feature.low > 0 or feature.high < 0 for feature in features)
+
+
+def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:
+    notes = " ".join(summarise(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
+    assert "over 3 draws: too few" in notes
