@@ -30,9 +30,9 @@ def test_help_names_every_command(run: Run) -> None:
 def test_help_of_a_command_ends_with_an_example(run: Run, command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
-    *_, heading, example = result.stdout.rstrip().splitlines()
-    assert heading.strip() == "Example:"
-    assert example.strip().startswith(f"metalda {command}")
+    examples = result.stdout.rpartition("Example:\n")[2].rstrip().splitlines()
+    assert examples
+    assert all(example.strip().startswith(f"metalda {command}") for example in examples)
 
 
 def test_an_unknown_command_and_a_missing_argument_are_one_line(run: Run) -> None:
