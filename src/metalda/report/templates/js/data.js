@@ -3,7 +3,7 @@ const summary = JSON.parse(document.getElementById("summary").textContent);
 const { overview, topics, words, labels, documents: docs, diagnostics, comparison } = summary;
 
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)} %`);
+const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)}\u00a0%`);
 const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
 const times = (effect) => { const t = Math.exp(Math.min(effect, 50));
   return t < 10 ? t.toFixed(2) : Math.round(t).toLocaleString("en"); };

@@ -42,9 +42,9 @@ const documentList = (own, isMarked = () => false) =>
   pages(own.length, 10, (first, last) => el("ul", { class: "list" }, own.slice(first, last).map((i) =>
   el("li", {}, el("h3", {}, documentLink(i)), labelChips(i), mixture(i),
     el("p", { class: "small muted" },
-      docs.topics[i].slice(0,
-      3).map((k, rank) => [rank ? "  " : "", el("span", { class: "dot", style: { background: mixColour(rank) } }), " ",
-      topicLink(k), ` ${percent(docs.shares[i][rank], 0)}`])),
+      docs.topics[i].slice(0, 3).map((k, rank) => el("span", { class: "entry" },
+        el("span", { class: "dot", style: { background: mixColour(rank) } }), " ",
+        topicLink(k), ` ${percent(docs.shares[i][rank], 0)}`))),
     snippet(i, isMarked)))));
 
 function findDocuments() {
