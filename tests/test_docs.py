@@ -19,6 +19,11 @@ SELF_CONTAINED = [
     "datasets.md",
     "ecosystem.md",
     "effects.md",
+    "guides/coming-from.md",
+    "guides/many-labels.md",
+    "guides/short-texts.md",
+    "guides/unseen-words.md",
+    "guides/word-features.md",
     "models.md",
 ]  # the others read files that readers have
 OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent

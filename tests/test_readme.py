@@ -32,11 +32,11 @@ def test_the_readme_opens_with_one_sentence_and_two_lines_to_copy() -> None:
 
 def test_ci_stops_at_the_first_failure_and_runs_every_check() -> None:
     assert "set -euo pipefail" in CI
-    for check in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
+    for check in ("ruff check", "ruff format --check", "mypy", "lint-imports", "mkdocs build --strict .*"):
         assert re.search(rf"^[^#\n]*\.venv/bin/{check}$", CI, re.MULTILINE), check
 
 
 def test_links_of_the_documents_lead_somewhere() -> None:
-    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"

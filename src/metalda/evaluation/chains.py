@@ -40,7 +40,7 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
     Two things must be put right before log lambda can be compared between chains. A raw weight is not identified
     against the default label's, so its distance from the average label is used, as in ``model.label_effects()``. And
     every chain numbers its topics in its own way, so the topics of each chain are matched with those of the first by
-    their words (:func:`stability`, by probabilities). Where a topic of the first chain has no likeness in another,
+    their words (`stability`, by probabilities). Where a topic of the first chain has no likeness in another,
     chains have found different topics; then an R-hat of its effects means nothing, and the verdict is "not matched".
 
     Parameters

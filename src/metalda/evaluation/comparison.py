@@ -121,7 +121,7 @@ def compare(
         Where to keep the result of each run, the state of the run under way, and the table as ``comparison.csv`` and
         ``comparison.json``. The same call later goes on where it was, and runs that are there are not repeated.
     draws, unseen
-        How perplexity is computed: see :meth:`MetaLDA.perplexity`.
+        How perplexity is computed: see `MetaLDA.perplexity`.
     checkpoint_every : int
         Sweeps from one checkpoint of the run under way to the next, if there is a folder.
     by_run : bool
@@ -136,11 +136,11 @@ def compare(
     DataFrame
         ``perplexity`` of the test documents, their labels given; ``coherence``, the mean NPMI of a topic's ten top
         words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
-        topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (:func:`exclusivity`);
+        topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (`exclusivity`);
         ``label_score``, how well a logistic regression tells labels from topic proportions that were inferred
         without them, by the ``label_measure`` accuracy or, where documents have several labels, micro-F1;
         ``seconds_per_sweep``, the mean of the second half: the first sweep may compile, and some cost more than others;
-        and ``stability``, how far the topics of the seeds agree by their ten top words (:func:`stability`).
+        and ``stability``, how far the topics of the seeds agree by their ten top words (`stability`).
 
     Examples
     --------

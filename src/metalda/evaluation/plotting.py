@@ -23,14 +23,14 @@ _COLUMNS = 3
 
 
 def plot_search(table: pd.DataFrame) -> Any:
-    """Draw the table of :func:`search_k`: a panel per measure over the number of topics.
+    """Draw the table of `search_k`: a panel per measure over the number of topics.
 
     Bars reach a standard deviation over seeds to either side.
 
     Parameters
     ----------
     table : DataFrame
-        From :func:`search_k`; not by run.
+        From `search_k`; not by run.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def search_k(
     """Fit a model with several numbers of topics, several times each, and judge every one.
 
     No figure chooses for you: perplexity mostly falls with more topics, while stability and exclusivity show from where
-    on topics come apart or repeat each other. Look at them together: :func:`plot_search`.
+    on topics come apart or repeat each other. Look at them together: `plot_search`.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def search_k(
     n_components : list of int
         The numbers of topics to try.
     model : str or unfitted model
-        A name as in :func:`compare`, such as ``"metalda:doc_prior=default"``, or a model of your own.
+        A name as in `compare`, such as ``"metalda:doc_prior=default"``, or a model of your own.
     test, test_size, seeds, draws, unseen, checkpoint_every, verbose
-        As in :func:`compare`.
+        As in `compare`.
     folder : path, optional
-        Where to keep the result of each run, as :func:`compare` does, and in the same form: the same call later goes
+        Where to keep the result of each run, as `compare` does, and in the same form: the same call later goes
         on where it was, and a call with more numbers or seeds does only what is new.
     by_run : bool
         A row per number of topics and seed, instead of means and standard deviations.
@@ -62,7 +62,7 @@ def search_k(
     Returns
     -------
     DataFrame
-        A row per number of ``topics``, in rising order, with the columns of :func:`compare`: means over seeds, and
+        A row per number of ``topics``, in rising order, with the columns of `compare`: means over seeds, and
         standard deviations as ``…_sd``.
 
     Examples

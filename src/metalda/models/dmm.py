@@ -37,7 +37,7 @@ class DMM(TopicModel):
     word_prior : float
         Symmetric Dirichlet parameter of the words of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----
@@ -90,7 +90,7 @@ class GPUDMM(DMM, EmbeddedModel):
     Parameters
     ----------
     n_components, doc_prior, word_prior
-        As in :class:`DMM`.
+        As in `DMM`.
     embeddings : Embeddings
         Word vectors. Words without one neither promote nor are promoted.
     similarity : float
@@ -100,7 +100,7 @@ class GPUDMM(DMM, EmbeddedModel):
     max_neighbours : int
         A word that is similar to more than so many says little about any of them, and promotes none.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

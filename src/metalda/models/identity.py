@@ -21,9 +21,7 @@ _WITHOUT_EFFECT = ("n_jobs", "verbose", "vocabulary", "word_features", "embeddin
 def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
     """Plain data that is equal for two runs only if they give the same model."""
     parameters = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in model.get_params(deep=False).items()
-        if name not in _WITHOUT_EFFECT
+        name: plain(value) for name, value in model.get_params(deep=False).items() if name not in _WITHOUT_EFFECT
     }
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = "a generator"
@@ -34,6 +32,13 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
         "embeddings": fingerprint(*problem.sampler.inputs),
         "parameters": {"model": type(model).__name__, **parameters},
     }
+
+
+def plain(value: Any) -> Any:
+    """Numbers, arrays and tuples as they come back from JSON; anything else as it is."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return [plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 def _fingerprint_design(design: Design) -> str:

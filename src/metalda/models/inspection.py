@@ -125,7 +125,7 @@ class Inspection:
             A row for each label and topic. `effect` is the label's log weight minus the average over labels (documents
             without labels count as a label of log weight 0): positive where the label raises the topic, 0.7 doubles
             its weight; `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
-            those of :meth:`label_proportions`. ``attrs["n_draws"]`` says how many draws the intervals come from.
+            those of `label_proportions`. ``attrs["n_draws"]`` says how many draws the intervals come from.
 
         Examples
         --------

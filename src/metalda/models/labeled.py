@@ -104,7 +104,7 @@ class LabeledLDA(_LabeledModel):
         Symmetric Dirichlet parameters of the topics of a document, among those of its labels, and of the words of a
         topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----
@@ -132,9 +132,9 @@ class PartiallyLabeledLDA(_LabeledModel):
     n_shared : int
         Background topics, which every document may have. None by default, as in the paper's experiments.
     doc_prior, word_prior : float
-        As in :class:`LabeledLDA`.
+        As in `LabeledLDA`.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

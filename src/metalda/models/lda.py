@@ -21,7 +21,7 @@ class LDA(TopicModel):
     doc_prior, word_prior : float
         Symmetric Dirichlet parameters of the topics of a document and of the words of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

@@ -41,7 +41,7 @@ class LFLDA(EmbeddedModel):
     regularization : float
         How much long vectors of topics are held against them.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

@@ -12,7 +12,7 @@ from metalda.storage import read_folder
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:
-    """Read a model that :meth:`TopicModel.save` wrote. Nothing in its files is ever run.
+    """Read a model that `TopicModel.save` wrote. Nothing in its files is ever run.
 
     Examples
     --------

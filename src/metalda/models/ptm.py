@@ -40,7 +40,7 @@ class PTM(LDA):
     doc_prior, word_prior : float
         Symmetric Dirichlet parameters of the topics of a pseudo-document and of the words of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

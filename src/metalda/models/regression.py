@@ -55,7 +55,7 @@ class DMR(_RegressionModel):
     optimize_burn_in, optimize_interval : int
         Weights are optimised every `optimize_interval` sweeps after the first `optimize_burn_in`.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----
@@ -106,9 +106,9 @@ class WFLDA(_RegressionModel):
     doc_prior : float
         Symmetric Dirichlet parameter of the topics of a document.
     variance, default_variance, optimize_burn_in, optimize_interval
-        As in :class:`DMR`, for features instead of labels.
+        As in `DMR`, for features instead of labels.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
-        As in :class:`MetaLDA`.
+        As in `MetaLDA`.
 
     Notes
     -----

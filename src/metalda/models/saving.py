@@ -11,6 +11,7 @@ from scipy import sparse
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.meta.words import pack_words, unpack_words
+from metalda.models.identity import plain
 from metalda.samplers.draws import pack_draws, unpack_draws
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
     features = model._word_features()
     document: dict[str, Any] = {
         "model": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items() if name not in _KEPT_ELSEWHERE},
+        "parameters": {name: _storable(value) for name, value in parameters.items() if name not in _KEPT_ELSEWHERE},
         **{name: getattr(model, name) for name in _PLAIN},
         **{name: list(getattr(model, name)) for name in _NAMES},
         "named_columns": hasattr(model, "feature_names_in_"),
@@ -49,11 +50,10 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return document, arrays
 
 
-def _plain(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     """What JSON can hold; a generator as random_state is not kept."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, str | int | float | None) else None
+    value = plain(value)
+    return value if isinstance(value, str | int | float | list | None) else None
 
 
 def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, Any]) -> TopicModel:

@@ -1,0 +1,45 @@
+"""The programs of examples/ run, as they are, on less."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SMALL = ["--topics", "4", "--sweeps", "12", "--limit", "3000"]
+ARGUMENTS = {
+    "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
+    "effects_plot.py": ["effects.png", *SMALL],
+    "labelled_texts.py": SMALL,
+    "short_texts.py": SMALL,
+}
+SHOWN = {  # something that only the end of the program prints
+    "compare_models.py": "seconds_per_sweep",
+    "effects_plot.py": "words",
+    "labelled_texts.py": "Perplexity of",
+    "short_texts.py": "words seen in training",
+}
+
+
+def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-W", "error", str(ROOT / "examples" / name), *ARGUMENTS[name]]
+    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(program, capture_output=True, text=True, cwd=folder, env={**os.environ, "PYTHONPATH": paths})
+
+
+def test_every_example_is_run() -> None:
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_example_runs_without_a_warning(name: str, tmp_path: Path) -> None:
+    done = run(name, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert SHOWN[name] in done.stdout
+
+
+def test_the_example_of_effects_draws_a_picture(tmp_path: Path) -> None:
+    assert run("effects_plot.py", tmp_path).returncode == 0
+    assert (tmp_path / "effects.png").read_bytes().startswith(b"\x89PNG")
