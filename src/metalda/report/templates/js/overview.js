@@ -21,7 +21,7 @@ function captions({ height, xaxis, yaxis }, size) {
 
 function topicMap() {
   const biggest = Math.max(...topics.map((topic) => topic.share)) || 1;
-  const size = (topic) => 14 + 46 * Math.sqrt(topic.share / biggest);
+  const size = (topic) => 13 + 37 * Math.sqrt(topic.share / biggest);
   const trace = {
     type: "scatter", mode: "markers+text", x: topics.map((t) => t.x), y: topics.map((t) => t.y),
       text: topics.map((t) => String(t.number)),
