@@ -157,6 +157,13 @@ def test_words_that_the_model_does_not_know_have_no_topic(model: MetaLDA) -> Non
     assert (found.words.probabilities[-1], found.words.topics[-1]) == (0, ())
 
 
+def test_documents_of_strangers_alone_have_a_summary(model: MetaLDA) -> None:
+    found = quietly(summarise, model, [["stranger", "another"]])
+    assert found.documents is not None
+    assert found.documents.word_topics == ((-1, -1),)
+    assert all(topic.coherence is None for topic in found.topics)
+
+
 def test_labels_have_the_effects_of_the_model(summary: Summary, model: MetaLDA) -> None:
     labels = summary.labels
     assert labels is not None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.evaluation.coherence import coherence_in_documents
+from metalda.models.inspection import best_words
 from metalda.report.distances import classical_scaling, jensen_shannon, pool_rare
 from metalda.report.documents import Typical
 from metalda.report.plain import cut, rounded, significant
@@ -61,9 +62,13 @@ def summarise_topics(
 
 
 def measure_coherence(model: TopicModel, corpus: Corpus | None) -> list[float | None]:
-    """By topic; None without documents, or where it has no meaning."""
-    if corpus is None or not corpus.n_tokens or len(model.vocabulary_) < 2:
-        return [None] * len(model.components_)
+    """By topic; None without documents, where no document has a top word, or where there is but one word."""
+    nothing: list[float | None] = [None] * len(model.components_)
+    if corpus is None or len(model.vocabulary_) < 2:
+        return nothing
+    top = {model.vocabulary_[v] for v in np.unique(best_words(model.components_, 10))}
+    if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
+        return nothing
     return [round(float(score), 4) for score in coherence_in_documents(model, corpus).scores]
 
 
