@@ -136,3 +136,9 @@ def test_numbers_are_kept_as_they_are():
         labels = as_labels(y, 2)
         assert not labels.is_binary
         np.testing.assert_array_equal(labels.matrix.toarray(), [[0.5, 0], [-2, 1]])
+
+
+def test_half_a_character_in_a_label_is_replaced() -> None:
+    labels = as_labels(["caf\ud800", "Größe", "caf\udfff"], 3)
+    assert labels.names == ("Größe", "caf?")
+    assert labels.matrix.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]

@@ -73,7 +73,8 @@ class LabelCollector:
 
     def add(self, names: Iterable[str]) -> None:
         """The labels of the next document; one that comes twice counts once."""
-        self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in dict.fromkeys(names))
+        own = dict.fromkeys(map(_writable, names))
+        self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
     def finish(self) -> NamedMatrix:
@@ -112,6 +113,11 @@ def _label_name(value: Any) -> str:
     if isinstance(value, (Mapping, *_SEVERAL)):
         raise InputError(f"a label must be a string or a number, not {type(value).__name__}")
     return str(value).strip()
+
+
+def _writable(name: str) -> str:
+    """JSON can hold half a character (a lone surrogate), which no file or table can: a question mark stands for it."""
+    return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _from_values(y: Any) -> NamedMatrix:

@@ -108,7 +108,7 @@ class Prediction:
         >>> from metalda import MetaLDA
         >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
         >>> labels = ["pets", "pets", "weather", "weather"]
-        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(10 * texts, 10 * labels)
         >>> model.predict_labels(["dog dog", "rain"]).tolist()
         ['pets', 'weather']
         >>> model.predict_labels(["dog dog", "rain"], threshold=0.5)
