@@ -21,6 +21,7 @@ SHOWN = {  # something that only the end of the program prints
     "labelled_texts.py": "Perplexity of",
     "short_texts.py": "words seen in training",
 }
+WRITTEN = {"effects_plot.py": ["effects.png"]}
 
 
 def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -38,8 +39,4 @@ def test_an_example_runs_without_a_warning(name: str, tmp_path: Path) -> None:
     done = run(name, tmp_path)
     assert done.returncode == 0, done.stderr
     assert SHOWN[name] in done.stdout
-
-
-def test_the_example_of_effects_draws_a_picture(tmp_path: Path) -> None:
-    assert run("effects_plot.py", tmp_path).returncode == 0
-    assert (tmp_path / "effects.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == WRITTEN.get(name, [])
