@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import metalda
-import metalda.evaluation
 from metalda.models.base import TopicModel
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -44,11 +43,27 @@ def test_python_of_the_documents_runs(name: str) -> None:
         exec(compile(block, name, "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", ["models.inspection", "models.mallet", "models.prediction", "corpus.wikipedia"])
+SOURCES = Path(metalda.__file__).parent
+WITH_EXAMPLES = [
+    ".".join(("metalda", *path.relative_to(SOURCES).with_suffix("").parts))
+    for path in sorted(SOURCES.rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_the_examples_of_a_module_run(name: str) -> None:
-    found = doctest.testmod(import_module(f"metalda.{name}"), optionflags=doctest.ELLIPSIS)
+    found = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS)
     assert found.attempted
     assert found.failed == 0
+
+
+@pytest.mark.parametrize("name", sorted({*metalda.__all__} - {"__version__"}))
+def test_a_public_name_has_an_example_and_is_in_the_reference(name: str) -> None:
+    (found,) = doctest.DocTestFinder(recurse=False).find(getattr(metalda, name), name)
+    assert found.examples
+    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
+    assert re.search(rf"^::: metalda\.[\w.]*\b{name}$", pages, re.MULTILINE)
 
 
 MODELS = [
@@ -58,25 +73,6 @@ MODELS = [
 ]
 
 
-FUNCTIONS = [
-    name
-    for name in metalda.evaluation.__all__
-    if name in metalda.__all__ and not isinstance(getattr(metalda, name), type)
-]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_example_of_a_function_runs(name: str) -> None:
-    function = getattr(metalda, name)
-    (examples,) = doctest.DocTestFinder(recurse=False).find(function, name, globs=vars(metalda) | {name: function})
-    assert examples.examples
-    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples).failed == 0
-
-
 @pytest.mark.parametrize("name", MODELS)
-def test_the_example_of_a_model_runs_and_it_is_in_the_table_of_models(name: str) -> None:
-    (examples,) = doctest.DocTestFinder(recurse=False).find(getattr(metalda, name), name)
-    assert examples.examples
-    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
-    assert found.failed == 0
+def test_a_model_is_in_the_table_of_models(name: str) -> None:
     assert f"| `{name}` |" in (DOCS / "models.md").read_text(encoding="utf-8")

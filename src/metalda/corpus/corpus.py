@@ -44,6 +44,18 @@ class Corpus:
         A row per document.
     ids : tuple of str, optional
         A name per document.
+
+    Examples
+    --------
+    >>> from metalda import Corpus
+    >>> corpus = Corpus.from_texts(["The cat saw the dog.", "It rains."], ["pets", "weather"], stop_words="english")
+    >>> corpus.vocabulary
+    ('cat', 'dog', 'rains', 'saw')
+    >>> corpus.document(0), corpus.label_names
+    (['cat', 'saw', 'dog'], ('pets', 'weather'))
+    >>> train, test = corpus.split(test_size=0.5, random_state=0)
+    >>> len(train), len(test)
+    (1, 1)
     """
 
     words: np.ndarray

@@ -47,6 +47,13 @@ class WindowCounts:
         Whether repeated words were counted as gensim does.
     source : dict
         What the reference was, and how it was read.
+
+    Examples
+    --------
+    >>> from metalda import count_windows
+    >>> counts = count_windows(["cat", "dog"], ["a cat and a dog", "one more dog"], window=10)
+    >>> counts.n_windows, counts.together.tolist()
+    (2, [[1, 1], [0, 2]])
     """
 
     words: tuple[str, ...]

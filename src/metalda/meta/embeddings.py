@@ -33,6 +33,15 @@ class Embeddings:
         Distinct words.
     vectors : array of shape (n_words, n_dimensions)
         Finite numbers, held as read-only float32.
+
+    Examples
+    --------
+    >>> from metalda import Embeddings
+    >>> vectors = Embeddings(("cat", "dog", "rain"), [[0.9, 0.1, -1.0], [0.8, 0.2, -0.9], [-1.0, 0.3, 0.9]])
+    >>> vectors.coverage(["cat", "rain", "storm", "sun"])
+    0.5
+    >>> vectors.binarize().features.names
+    ('dim0+', 'dim0-', 'dim1+', 'dim1-', 'dim2+', 'dim2-')
     """
 
     words: tuple[str, ...]

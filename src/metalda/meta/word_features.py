@@ -39,6 +39,15 @@ class WordFeatures:
         Distinct words.
     features : NamedMatrix
         Words × features, binary.
+
+    Examples
+    --------
+    >>> from metalda import WordFeatures
+    >>> kinds = WordFeatures.from_mapping({"cat": ["animal", "pet"], "horse": "animal", "rain": "weather"})
+    >>> kinds.features.names
+    ('animal', 'pet', 'weather')
+    >>> len(kinds | WordFeatures.from_mapping({"sun": "weather"}))
+    4
     """
 
     words: tuple[str, ...]

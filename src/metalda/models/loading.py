@@ -16,8 +16,15 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
 
     Examples
     --------
-    >>> import metalda
-    >>> model = metalda.load("model/")  # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from metalda import LDA, load
+    >>> model = LDA(2, n_iter=20, random_state=0).fit(["cat dog cat", "rain sun"])
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "model"))
+    ...     same = load(Path(folder, "model"))
+    >>> bool((same.transform(["cat"]) == model.transform(["cat"])).all())
+    True
     """
     document, arrays = read_folder(path, "model")
     name = document.get("model")
