@@ -35,7 +35,7 @@ class Occurrences(NamedTuple):
         """Put equal ones together."""
         n_counts = int(np.max(counts, initial=0)) + 1
         keys = (np.asarray(rows, np.int64) * n_columns + columns) * n_counts + counts
-        found, times = np.unique(keys, return_counts=True)
+        found, times = _count_values(keys)
         cells, found_counts = np.divmod(found, n_counts)
         rows, columns = np.divmod(cells, n_columns)
         return cls(
@@ -85,7 +85,7 @@ class Regression(Learning):
     default_variance: float
     burn_in: int
     interval: int
-    max_steps: int = 20
+    max_steps: int = 10  # of each optimisation; the next one goes on from there
 
     def learn_from_documents(
         self,
@@ -185,6 +185,15 @@ class Regression(Learning):
         row_sums[:] = values.sum(axis=1)
         concentration.topic_sums[first:last] = self.design.row_sizes @ values
         concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
+
+
+def _count_values(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different values, sorted, and how often each occurs; without sorting, where they are not far apart."""
+    if np.max(keys, initial=0) > 4 * len(keys):
+        return np.unique(keys, return_counts=True)
+    times = np.bincount(keys)
+    found = np.flatnonzero(times)
+    return found, times[found]
 
 
 def _count_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
