@@ -34,6 +34,11 @@ def test_a_difference_is_a_share_of_the_papers_figure() -> None:
     assert Cell(KEY, (700.0,), 2000).difference is None
 
 
+def test_a_figure_that_may_be_near_0_has_its_difference_as_it_is() -> None:
+    cell = Cell(KEY, (0.2,), 2000, Figure(-0.01, 0.02), lower_is_better=False)
+    assert cell.show(".2f") == "0.20 (-0.01 ± 0.02: +0.21, better)"
+
+
 def test_cells_are_of_the_longest_runs_and_in_the_papers_order() -> None:
     runs = [
         (Training("ws", "MetaLDA", 50, seed, sweeps), {"p": sweeps + seed}) for sweeps in (500, 2000) for seed in (0, 1)

@@ -75,7 +75,9 @@ class Cell:
         if self.paper is None:
             return ours
         theirs = _figure(self.paper.mean, self.paper.deviation, form)
-        return f"{ours} ({theirs}: {self.difference:+.1%}, {self.verdict})"
+        # A share of a figure near 0, as NPMI is, would say nothing.
+        change = f"{self.difference:+.1%}" if self.lower_is_better else f"{self.mean - self.paper.mean:+{form}}"
+        return f"{ours} ({theirs}: {change}, {self.verdict})"
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
