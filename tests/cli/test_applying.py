@@ -165,3 +165,8 @@ def test_topics_that_belong_to_labels_are_listed_with_them(run: Run, data: Path,
     as_csv = csv.DictReader(io.StringIO(run("topics", tmp_path / "m", "--format", "csv").stdout))
     assert tuple(row["label"] for row in as_csv) == labels
     assert run("topics", tmp_path / "m").stdout.splitlines()[0].split() == ["topic", "share", "label", "words"]
+
+
+def test_labels_and_no_labels_exclude_each_other(run: Run, model: Path, data: Path) -> None:
+    line = error_line(run("transform", model, data, "-o", "-", "--no-labels", "--labels", "section"))
+    assert "give --labels or --no-labels, not both" in line

@@ -165,7 +165,7 @@ def test_the_memory_that_training_needs_is_said_beforehand(
     run: Run, data: Path, tmp_path: Path, quiet: tuple[str, ...], said: bool
 ) -> None:
     result = run("fit", data, "-o", tmp_path / "model", "--text", "body", "-k", 2, "--iterations", 2, *quiet)
-    assert ("metalda: Training needs about" in result.stderr) == said
+    assert ("metalda: Training needs" in result.stderr) == said
 
 
 def test_tokenising_options_reach_the_corpus(run: Run, write: Write, tmp_path: Path) -> None:
@@ -252,3 +252,12 @@ def test_every_parameter_of_every_model_is_an_option() -> None:
     for entry in MODELS:
         for parameter in set(entry.load()._get_param_names()) - {"vocabulary"}:  # texts bring their words
             assert renamed.get(parameter, parameter) in options, f"{entry.name}: {parameter}"
+
+
+def test_a_column_whose_name_has_a_comma_is_quoted(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "news.csv"
+    data.write_text('"text, raw",section\ncat dog,pets\nsun rain,sky\n')
+    refused = run("fit", data, "-o", tmp_path / "m", "--text", "text, raw", *FAST)
+    assert 'fields are: "text, raw", section' in refused.output
+    done = run("fit", data, "-o", tmp_path / "m", "--text", '"text, raw"', "--labels", "section", *FAST)
+    assert done.exit_code == 0, done.output

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.base import clone
 
 import metalda
 from cli.helpers import Run, error_line
@@ -46,7 +47,9 @@ def test_a_saved_corpus_will_do_and_models_and_chains_stand_beside(
     corpus = metalda.Corpus.read(data, text="body", labels="section")
     corpus.save(tmp_path / "corpus")
     metalda.LDA(3, n_iter=20, random_state=1, verbose=False).fit(corpus).save(tmp_path / "plain")
-    options = ("--corpus", tmp_path / "corpus", "--compare", tmp_path / "plain", "--chain", tmp_path / "plain")
+    same = metalda.Corpus.read(data, text="body", labels="section", stop_words="english")
+    clone(metalda.load(model)).set_params(random_state=99).fit(same).save(tmp_path / "again")
+    options = ("--corpus", tmp_path / "corpus", "--compare", tmp_path / "plain", "--chain", tmp_path / "again")
     result = run("report", model, "-o", tmp_path / "r.html", *options)
     assert result.exit_code == 0, result.output
     found = data_of(tmp_path / "r.html")
@@ -54,6 +57,8 @@ def test_a_saved_corpus_will_do_and_models_and_chains_stand_beside(
     assert len(found["diagnostics"]["chains"]) == 2
     assert found["documents"]["n_all"] == 16
     assert len(found["labels"]["prevalence"]) == 2
+    refused = run("report", model, "-o", tmp_path / "s.html", "--chain", tmp_path / "plain")
+    assert "chains are fits of one model on one corpus" in error_line(refused)
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,8 @@ def test_an_interrupted_table_goes_on(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("perplexity", "-d", "bbc"), "the paper has no dataset 'bbc'; it has ws, tmn"),
-        (("perplexity", "-m", "lda"), "the paper has no model 'lda'; it has LDA, PTM"),
+        (("perplexity", "-d", "bbc"), "the experiments have no dataset 'bbc'; they have ws, tmn"),
+        (("perplexity", "-m", "lda"), "the experiments have no model 'lda'; they have LDA, PTM"),
         (("perplexity", "-k", "50,many"), "--topics 50,many: expected whole numbers from 1 on"),
         (("speed", "--no-run"), "no runs of speed are there yet"),
         (("findings",), "no runs to draw findings from"),
@@ -142,6 +142,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, .
 def test_missing_data_is_named(run: Run, tmp_path: Path, data: Path) -> None:
     line = error_line(run("reproduce", "perplexity", "-d", "reuters", "--data", data, "-o", tmp_path / "out"))
     assert "reuters21578" in line
+    assert not (tmp_path / "out").exists()
     (data / "WS" / "binary_embeddings.txt").unlink()
     line = error_line(run("reproduce", "perplexity", "--data", data, "-o", tmp_path / "out"))
     assert "WS/binary_embeddings.txt expected in" in line

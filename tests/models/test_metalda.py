@@ -258,3 +258,9 @@ def test_a_document_of_a_million_words_is_fine():
     model = MetaLDA(2, n_iter=2, thin=1, n_draws=1, random_state=0, verbose=False, n_shards=1).fit(long)
     assert np.isfinite(model.history_["log_likelihood"]).all()
     assert np.isfinite(model.perplexity(long))
+
+
+def test_a_frame_of_more_than_numbers_is_pointed_to_its_texts():
+    frame = pd.DataFrame({"id": ["d0", "d1"], "text": ["cat dog", "sun rain"]})
+    with pytest.raises(InputError, match=r"give its column of texts"):
+        MetaLDA(2).fit(frame)

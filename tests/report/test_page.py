@@ -100,7 +100,7 @@ def test_one_model_gives_one_file(tmp_path: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     model = LDA(2, **QUICK).fit(corpus())
-    with pytest.raises(errors.StorageError, match="cannot be written"):
+    with pytest.raises(errors.InputError, match="cannot be written"):
         write_report(model, tmp_path / "none" / "r.html")
     assert list(tmp_path.iterdir()) == []
 
@@ -119,3 +119,9 @@ def test_without_the_extra_one_line_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(errors.MissingExtraError, match=r"pip install 'metalda\[report\]'"):
         write_report(LDA(2, **QUICK).fit(corpus()), tmp_path / "r.html")
+
+
+def test_a_report_is_a_page_also_from_python(tmp_path: Path) -> None:
+    model = LDA(2, n_iter=4, verbose=False).fit(["cat dog", "sun rain"])
+    with pytest.raises(errors.InputError, match=r"report\.pdf: a report is a page"):
+        write_report(model, tmp_path / "report.pdf")

@@ -47,8 +47,7 @@ def demo(
 
         check_writable(save)
     if report is not None:
-        from metalda.cli.reporting import check_page
-        from metalda.report.page import require_report
+        from metalda.report.page import check_page, require_report
 
         check_page(report)
         require_report()

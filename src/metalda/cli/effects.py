@@ -151,8 +151,9 @@ def print_effects(model: TopicModel, table: pd.DataFrame, interval: float) -> No
     value, style = ("effect", "+.2f") if "effect" in table else ("proportion", ".3f")
     rows, previous = [], None
     for row in table.to_dict("records"):
-        words = "" if row["topic"] == previous else ", ".join(short(w) for w in top_words(model, row["topic"], 5))
-        previous = row["topic"]
+        own = (row["topic"], row[kind] if value == "proportion" else None)  # proportions are listed label by label
+        words = "" if own == previous else ", ".join(short(w) for w in top_words(model, row["topic"], 5))
+        previous = own
         ends = f"{row['low']:{style}} to {row['high']:{style}}"
         name = (short(row[kind]),) if kind else ()
         rows.append((str(row["topic"]), *name, f"{row[value]:{style}}", ends, words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -223,10 +224,11 @@ Concentration = Annotated[
 
 
 def columns(values: list[str] | None) -> list[str] | None:
-    """Names of columns, given one by one or separated by commas."""
+    """Names of columns, given one by one or separated by commas; a name with a comma is quoted, as in CSV."""
     if not values:
         return None
-    return [name for value in values for part in value.split(",") if (name := part.strip())]
+    rows = csv.reader(values, skipinitialspace=True)
+    return [name for row in rows for part in row if (name := part.strip())]
 
 
 def bins(values: list[str] | None) -> dict[str, int | list[float]]:

@@ -97,6 +97,8 @@ class Reading:
         from metalda.corpus.files import uncompressed_suffix
 
         given = {name: value for name, value in given.items() if value is not None}
+        if no_labels and "labels" in given:
+            raise InputError("give --labels or --no-labels, not both")
         kept = self
         if path.is_dir() or uncompressed_suffix(path) != self.suffix:
             kept = replace(kept, format=None)

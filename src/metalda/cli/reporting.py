@@ -9,12 +9,9 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.applying import NoLabels, StopWords, read_new
-from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
-
-_SUFFIXES = (".html", ".htm")
 
 
 def report(
@@ -67,7 +64,7 @@ def report(
     the training data was, unless options say otherwise; without it there are no documents and no coherence.
     """
     import metalda
-    from metalda.report.page import require_report
+    from metalda.report.page import check_page, require_report
 
     check_page(output)
     require_report()
@@ -100,16 +97,6 @@ def report(
         max_documents=max_documents,
     )
     print_written(output)
-
-
-def check_page(path: Path) -> None:
-    """Raise an InputError where a report could not be written: better now than after the work."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise InputError(f"{path}: a report is a page: the name must end in .html")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is not a file; choose another name")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
 
 
 def print_written(path: Path) -> None:

@@ -39,7 +39,7 @@ def reproduce(
     ],
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", "-d", metavar="NAME,…", help="Corpora: ws, tmn, reuters, 20ng, nyt, an."),
+        typer.Option("--dataset", "-d", metavar="NAME,…", help="Corpora: ws, tmn, reuters, 20ng."),
     ] = None,
     models: Annotated[
         str | None,

@@ -185,7 +185,8 @@ def _listed(names: str | Sequence[str] | None) -> list[str]:
 
 
 def _shown(fields: Sequence[str]) -> str:
-    shown = ", ".join(map(str, fields[:20])) or "(none)"
+    names = (f'"{field}"' if "," in str(field) else str(field) for field in fields[:20])
+    shown = ", ".join(names) or "(none)"
     return shown if len(fields) <= 20 else f"{shown}, and {len(fields) - 20} more"
 
 

@@ -29,7 +29,7 @@ class Plan:
         for kind, given, there in (("dataset", self.datasets, DATASETS), ("model", self.models, tuple(MODELS))):
             for name in given:
                 if name not in there:
-                    raise InputError(f"the paper has no {kind} {name!r}; it has {', '.join(there)}")
+                    raise InputError(f"the experiments have no {kind} {name!r}; they have {', '.join(there)}")
 
     def with_topics(self, topics: tuple[int, ...]) -> Plan:
         """The same with these numbers of topics, unless others were asked for."""

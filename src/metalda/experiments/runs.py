@@ -128,9 +128,7 @@ def _completed(jobs: Sequence[Job], store: RunStore, data: Path | None, n_proces
 
 
 def _run(job: Job, store: RunStore, data: Path | None) -> None:
-    checkpoint = store.checkpoint(job)
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    store.keep(job, job.run(checkpoint, data))
+    store.keep(job, job.run(store.checkpoint(job), data))
 
 
 def _progress_bar(n_jobs: int, n_done: int) -> Any:

@@ -64,6 +64,7 @@ class Training:
         material = load_material(self.dataset, data)
         train, test = material.split(self.seed, self.share)
         model = self.make_model(material.for_words)
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
         fit_whole(model, train, checkpoint, every=100)
         return {"corpus": fingerprint_corpus(material.corpus), **_judge(model, self, train, test)}
 

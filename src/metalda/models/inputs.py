@@ -31,8 +31,20 @@ def read_input(
         return _tokenise(Corpus.from_texts, X, y, None if fitting else vocabulary)
     if _is_tokens(X):
         return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
+    if isinstance(X, list | tuple) and not X:
+        raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", None)
-    matrix = validate_data(estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
+    try:
+        matrix = validate_data(
+            estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
+        )
+    except ValueError as error:
+        if names is None or "convert" not in str(error):
+            raise
+        raise InputError(
+            f"X is a frame of counts only if all columns are numbers ({error}); give its column of texts, X['text'], "
+            "or Corpus.from_frame(X, text='text', labels='section')"
+        ) from error
     if vocabulary is None and names is not None and all(isinstance(name, str) for name in names):
         vocabulary = list(names)
     if vocabulary is None and names_needed:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.evaluation.chains import require_chains
 from metalda.report.plain import significant
 from metalda.report.summary import Chain, Diagnostics
 
@@ -21,6 +22,7 @@ _LIKELIHOOD = "log_likelihood"
 
 def summarise_training(models: Sequence[TopicModel], names: Sequence[str]) -> Diagnostics:
     """The histories of one or several chains."""
+    require_chains(models)
     first = models[0]
     burn_in = first.n_iter_ // 2 if first.burn_in is None else int(first.burn_in)
     chains = tuple(_chain(model, name) for model, name in zip(models, names, strict=True))

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metalda.errors import missing_extra
+from metalda.errors import InputError, missing_extra
 from metalda.report.plain import to_plain
 from metalda.report.summarise import MAX_DOCUMENTS, Models, summarise
 from metalda.report.summary import Summary
@@ -35,8 +35,19 @@ _SCRIPTS = (
     "compare",
     "frame",
 )
+_SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def check_page(path: Path) -> None:
+    """Raise an InputError where a report could not be written: better now than after the work."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InputError(f"{path}: a report is a page: the name must end in .html")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file; choose another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
 
 
 def write_report(
@@ -82,6 +93,7 @@ def write_report(
     >>> with TemporaryDirectory() as folder:
     ...     write_report(model, Path(folder, "report.html"), corpus=texts)
     """
+    check_page(Path(path))
     require_report()
     summary = summarise(
         model,

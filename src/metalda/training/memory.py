@@ -41,11 +41,11 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
 def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
     """Say what will be needed, and stop before it is too late."""
     needed = estimate_memory(problem, n_draws, n_jobs)
-    logger.info("Training needs about %s of memory.", _readable(needed))
+    logger.info("Training needs %s of memory.", _readable(needed))
     available = available_memory()
     if available is not None and needed > available:
         raise InputError(
-            f"training needs about {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
+            f"training needs {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
             "take fewer topics, fewer draws (n_draws), fewer threads (n_jobs) or a smaller vocabulary (min_df)"
         )
 
@@ -78,5 +78,5 @@ def _container_limit() -> int | None:
 def _readable(n_bytes: int) -> str:
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if n_bytes >= size:
-            return f"{n_bytes / size:.1f} {unit}"
+            return f"about {n_bytes / size:.1f} {unit}"
     return "less than 1 MB"
