@@ -30,8 +30,8 @@ class Counted(Protocol):
         """The cell."""
 
     @property
-    def sweeps(self) -> int:
-        """How long it was trained: the longer, the better."""
+    def sweeps(self) -> int | None:
+        """How long it was trained: the longer, the better; None where that does not matter."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cell:
 
     key: Key
     values: tuple[float, ...]
-    sweeps: int
+    sweeps: int | None
     paper: Figure | None = None
     lower_is_better: bool = True
 
@@ -70,7 +70,7 @@ class Cell:
     def show(self, form: str) -> str:
         """``727 ± 4 (774 ± 9: -6.1 %, better)``."""
         ours = _figure(self.mean, self.deviation, form)
-        if self.sweeps != SWEEPS:
+        if self.sweeps not in (None, SWEEPS):
             ours += f", {self.sweeps:,} sweeps"
         if self.paper is None:
             return ours
@@ -94,12 +94,12 @@ def gather(
     lower_is_better: bool = True,
 ) -> list[Cell]:
     """A cell for every dataset, model and number of topics, from its longest runs."""
-    found: dict[Key, dict[int, list[float]]] = {}
+    found: dict[Key, dict[int | None, list[float]]] = {}
     for job, result in results:
         figure = value(result)
         if figure is not None:
             found.setdefault(job.key, {}).setdefault(job.sweeps, []).append(figure)
-    longest = {key: (max(by_sweeps), by_sweeps[max(by_sweeps)]) for key, by_sweeps in found.items()}
+    longest = {key: max(by_sweeps.items(), key=lambda item: item[0] or 0) for key, by_sweeps in found.items()}
     return [
         Cell(key, tuple(values), sweeps, paper.get(key[:3]), lower_is_better)
         for key, (sweeps, values) in sorted(longest.items(), key=_order)
