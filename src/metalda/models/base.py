@@ -368,7 +368,7 @@ def _warn_of_strangers(before: NDArray[np.int64], after: NDArray[np.int64]) -> N
     strangers = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
     if strangers:
         warnings.warn(
-            f"{strangers:,} of {len(before) - 1:,} documents have words, but none that the model knows; "
+            f"{strangers:,} of {len(before) - 1:,} documents have no word that the model knows; "
             "they get the proportions expected of a document with their labels",
             stacklevel=4,
         )
