@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.new_documents import NewDocuments, NewTexts
 from metalda.cli.options import Draws, PlainFormat, Unseen
-from metalda.cli.reading import Reading, read_stop_words
 from metalda.cli.text import short
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
-
-
-NoLabels = Annotated[
-    bool, typer.Option("--no-labels", help="Read no labels: documents get the prior of an average one.")
-]
-StopWords = Annotated[
-    str | None,
-    typer.Option("--stop-words", metavar="english|none|FILE", help="Words to leave out.", show_default=False),
-]
 
 
 def transform(
@@ -35,14 +26,8 @@ def transform(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .npy file, or - for CSV on the screen."),
     ],
-    text: options.Text = None,
-    labels: options.Labels = None,
-    no_labels: NoLabels = False,
-    label_delimiter: options.Delimiter = None,
+    new: NewDocuments,
     id: options.Id = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: StopWords = None,
     jobs: options.Jobs = 1,
 ) -> None:
     """Write the topic proportions of new documents.
@@ -58,18 +43,7 @@ def transform(
         if output.exists() and data.exists() and output.samefile(data):
             raise InputError(f"{output}: is the data itself; give another file with --output")
     fitted = _load(model, jobs)
-    corpus = read_new(
-        fitted,
-        data,
-        stop_words,
-        no_labels=no_labels,
-        text=options.columns(text),
-        labels=options.columns(labels),
-        label_delimiter=label_delimiter,
-        id=id,
-        format=input_format and input_format.value,
-        encoding=encoding,
-    )
+    corpus = new.read(fitted, data, id=id)
     proportions = fitted.transform(corpus)
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
     if on_screen:
@@ -81,11 +55,8 @@ def transform(
 def predict(
     model: options.Model,
     data: options.Data,
-    text: options.Text = None,
+    new: NewTexts,
     id: options.Id = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: StopWords = None,
     jobs: options.Jobs = 1,
     format: options.Printing = options.Format.table,
 ) -> None:
@@ -97,16 +68,7 @@ def predict(
     fitted = _load(model, jobs)
     if not fitted.label_names_:
         raise InputError(f"{model}: this {type(fitted).__name__} learnt from no labels; fit one with --labels COLUMN")
-    corpus = read_new(
-        fitted,
-        data,
-        stop_words,
-        no_labels=True,
-        text=options.columns(text),
-        id=id,
-        format=input_format and input_format.value,
-        encoding=encoding,
-    )
+    corpus = new.read(fitted, data, id=id)
     probabilities = fitted.predict_label_probabilities(corpus)
     names, values = list(probabilities.columns), probabilities.to_numpy()
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
@@ -127,15 +89,9 @@ def predict(
 def evaluate(
     model: options.Model,
     data: options.Data,
+    new: NewDocuments,
     unseen: options.UnseenWords = Unseen.ignore,
     draws: options.Predicting = Draws.mean,
-    text: options.Text = None,
-    labels: options.Labels = None,
-    no_labels: NoLabels = False,
-    label_delimiter: options.Delimiter = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: StopWords = None,
     jobs: options.Jobs = 1,
     format: Annotated[PlainFormat, typer.Option("--format", help="How to print.")] = PlainFormat.table,
 ) -> None:
@@ -147,17 +103,7 @@ def evaluate(
     from metalda.evaluation import exclusivity, topic_diversity
 
     fitted = _load(model, jobs)
-    corpus = read_new(
-        fitted,
-        data,
-        stop_words,
-        no_labels=no_labels,
-        text=options.columns(text),
-        labels=options.columns(labels),
-        label_delimiter=label_delimiter,
-        format=input_format and input_format.value,
-        encoding=encoding,
-    )
+    corpus = new.read(fitted, data)
     perplexity = fitted.perplexity(corpus, unseen=unseen.value, draws=draws.value)
     result = {
         "perplexity": perplexity,
@@ -202,10 +148,3 @@ def _load(path: Path, jobs: int) -> TopicModel:
     import metalda
 
     return metalda.load(path).set_params(n_jobs=options.jobs(jobs))
-
-
-def read_new(model: TopicModel, data: Path, stop_words: str | None, *, no_labels: bool, **given: Any) -> Corpus:
-    """New documents as the training data were read, but for the options given."""
-    reading = Reading.from_saved(model.metadata_).for_new(data, no_labels=no_labels, **given)
-    words = read_stop_words(stop_words, lowercase=reading.lowercase, default=reading.stop_words)
-    return reading.with_stop_words(words).read(data, progress=True)

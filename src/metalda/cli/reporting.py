@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options
-from metalda.cli.applying import NoLabels, StopWords, read_new
+from metalda.cli.new_documents import NewDocuments
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def report(
     model: options.Model,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The .html file to write.")],
+    new: NewDocuments,
     corpus: Annotated[
         Path | None,
         typer.Option(
@@ -25,14 +26,7 @@ def report(
             help="Documents to show, such as those of training: a file as for fit, or the folder of a saved corpus.",
         ),
     ] = None,
-    text: options.Text = None,
-    labels: options.Labels = None,
-    no_labels: NoLabels = False,
-    label_delimiter: options.Delimiter = None,
     id: options.Id = None,
-    input_format: options.Input = None,
-    encoding: options.Encoding = None,
-    stop_words: StopWords = None,
     compare: Annotated[
         list[Path] | None,
         typer.Option(
@@ -72,20 +66,9 @@ def report(
     documents = None
     if corpus is not None and (corpus / "corpus.json").is_file():
         documents = metalda.Corpus.load(corpus)
-        documents = documents.without_labels() if no_labels else documents
+        documents = documents.without_labels() if new.no_labels else documents
     elif corpus is not None:
-        documents = read_new(
-            fitted,
-            corpus,
-            stop_words,
-            no_labels=no_labels,
-            text=options.columns(text),
-            labels=options.columns(labels),
-            label_delimiter=label_delimiter,
-            id=id,
-            format=input_format and input_format.value,
-            encoding=encoding,
-        )
+        documents = new.read(fitted, corpus, id=id)
     metalda.write_report(
         fitted,
         output,
