@@ -175,11 +175,11 @@ def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
     alpha = prior.alpha(prior.start_weights(3))
     words, offsets, topics = np.array([0, 0]), np.array([0, 0, 2]), np.array([1, 1], np.uint16)
     rows = prior.design.row_of
-    both = prior.augment_documents(Shard.cut(words, offsets, rows, 0, 2), topics, alpha, np.random.default_rng(0))
+    both = prior.observe(Shard.cut(words, offsets, rows, 0, 2), topics, alpha, np.random.default_rng(0))
     assert both.label_tables[0].tolist()[0::2] == [0, 0]
     assert both.label_tables[0, 1] >= 1
     assert both.row_scales[0] > 0
-    empty = prior.augment_documents(Shard.cut(words, offsets, rows, 0, 1), topics, alpha, np.random.default_rng(0))
+    empty = prior.observe(Shard.cut(words, offsets, rows, 0, 1), topics[:0], alpha, np.random.default_rng(0))
     assert empty.row_scales.sum() == 0
     assert empty.label_tables.sum() == 0
 

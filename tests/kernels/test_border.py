@@ -36,6 +36,7 @@ ENTRIES = {  # what Python calls; functions that only kernels call may have seve
     "sweep_by_word",
     "sweep_documents",
     "sweep_shared",
+    "totals_log_likelihood",
     "urn_log_likelihood",
     "weigh_new_documents",
     "word_log_likelihood",

@@ -50,7 +50,7 @@ def _flatten(documents):
 def _concentration(values):
     values = np.asarray(values, np.float32)
     by_topic = values.sum(axis=0, dtype=np.float64)
-    return Concentration(values, values.sum(axis=1, dtype=np.float64), by_topic, by_topic)
+    return Concentration(values, values.sum(axis=1, dtype=np.float64), by_topic, by_topic, np.log(values))
 
 
 def _one_row_a_word(n_words):
@@ -168,7 +168,7 @@ def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design
     design = make_design(4)
     rows = np.exp(rng.normal(0, 3, (design.n_rows, 3))).astype(np.float32)
     by_word = rows[design.row_of].astype(float)
-    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0), by_word.sum(axis=0))
+    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0), by_word.sum(axis=0), np.log(rows))
     counts = TopicCounts.count(words, topics, 3, design)
     n = counts.to_matrix().toarray()
     expected = sum(reference.dirichlet_multinomial(by_word[:, k], n[:, k]) for k in range(3))
@@ -202,7 +202,7 @@ def test_what_is_left_of_a_word_without_the_token_is_not_lost_beside_it(shared, 
     alpha = _concentration([[1.0, alpha_b], [1e-30, 1.0]])
     by_word = np.full((design.n_rows, 2), beta, np.float32)
     sums = np.full(2, 2 * beta)
-    betas = Concentration(by_word, by_word.sum(axis=1, dtype=float), sums, sums)
+    betas = Concentration(by_word, by_word.sum(axis=1, dtype=float), sums, sums, np.log(by_word))
     shard = Shard.cut(words[:6], offsets[:2], np.array([0]), 0, 1)
     start = np.array([0, 0, 0, 0, 0, 0, 1], np.uint16)
     a, b = 6.0 * beta / (5 + 2 * beta), alpha_b * (1 + beta) / (1 + 2 * beta)  # of the first token; the others stay

@@ -15,7 +15,7 @@ from metalda.kernels.regression import add_rising
 from metalda.meta.design import Design
 from metalda.meta.shards import Shard
 from metalda.priors import Blocks, Regression
-from metalda.priors.regression import Likelihood
+from metalda.priors.regression import Likelihood, Occurrences
 from metalda.samplers import TopicCounts
 
 N_TOPICS = 3
@@ -64,7 +64,7 @@ def test_of_documents_the_objective_is_their_likelihood_and_its_gradient_is_righ
     prior = Regression(design, 0.1, **SETTINGS)
     weights = rng.normal(0, 1, (3, N_TOPICS))
     caught = _catch(monkeypatch)
-    prior.learn_from_documents(weights, prior.alpha(weights), shards, topics, (), BLOCKS, 0)
+    _learn_from_documents(prior, weights, shards, topics)
 
     def by_hand(flat):
         w = flat.reshape(3, N_TOPICS)
@@ -90,7 +90,7 @@ def test_of_words_the_objective_is_their_likelihood_and_its_gradient_is_right(sp
     prior = Regression(design, 0.01, **SETTINGS)
     weights = rng.normal(0, 1, (3, N_TOPICS))
     caught = _catch(monkeypatch)
-    prior.learn_from_words(weights, prior.beta(weights), counts, BLOCKS, 0)
+    prior.learn_from_words(prior.beta(weights), counts, BLOCKS)
     assert sparse.issparse(caught[0].matrix) == sparse_product
     table = np.zeros((N_TOPICS, n_words))
     np.add.at(table, (topics, words), 1)
@@ -102,6 +102,22 @@ def test_of_words_the_objective_is_their_likelihood_and_its_gradient_is_right(sp
         return -(likelihood - (w[:2] ** 2).sum() / 2 - (w[2] ** 2).sum() / 200)
 
     _assert_agrees(caught[0], weights, by_hand)
+
+
+def _learn_from_documents(prior, weights, shards, topics):
+    alpha = prior.alpha(weights)
+    observed = [prior.observe(shard, topics[shard.tokens], alpha, np.random.default_rng(0)) for shard in shards]
+    return prior.learn_from_documents(alpha, observed, BLOCKS)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_tallies_of_parts_merge_into_that_of_the_whole(n_parts):
+    rng = np.random.default_rng(n_parts)
+    cells = rng.integers(0, [[4], [3], [5]], (3, 200))
+    whole = Occurrences.tally(*cells, 3)
+    parts = [Occurrences.tally(*part, 3) for part in np.array_split(cells, n_parts, axis=1)]
+    for merged, expected in zip(Occurrences.merge(parts), whole, strict=True):
+        np.testing.assert_array_equal(merged, expected)
 
 
 def _assert_agrees(likelihood: Likelihood, weights, by_hand):
@@ -119,14 +135,14 @@ def test_weights_are_found_at_the_maximum_and_only_when_it_is_due():
     prior = Regression(design, 0.1, **{**SETTINGS, "burn_in": 5, "interval": 3, "max_steps": 500})
     start = prior.start_weights(N_TOPICS)
     for n_sweeps, due in ((0, False), (4, False), (5, True), (6, False), (8, True)):
-        found = prior.learn_from_documents(start, prior.alpha(start), [shard], topics, (), BLOCKS, n_sweeps).log_weights
-        assert (found is not start) == due
+        assert prior.is_due(n_sweeps) == due
+    found = _learn_from_documents(prior, start, [shard], topics)
     caught = []
     Regression(design, 0.1, **SETTINGS)
     original = Likelihood.negative
     try:
         Likelihood.negative = lambda self, *a: caught.append(self) or original(self, *a)
-        prior.learn_from_documents(start, prior.alpha(start), [shard], topics, (), BLOCKS, 5)
+        _learn_from_documents(prior, start, [shard], topics)
     finally:
         Likelihood.negative = original
     _, gradient = caught[0].negative(found.ravel(), N_TOPICS)

@@ -79,7 +79,9 @@ def test_a_sweep_equals_the_formula_token_by_token(documents, n_topics, weight, 
     beta = 1e-30 if faint else 0.2
     assignment = _assignment(documents, n_topics, topics, kinds, weight, topic_vectors, beta=beta)
     by_topic = (rng.gamma(1.0, 1.0, n_topics) * (1e-30 if faint else 1)).astype(np.float32)
-    alpha = Concentration(by_topic[None], by_topic[None].sum(axis=1, dtype=float), by_topic, by_topic)
+    alpha = Concentration(
+        by_topic[None], by_topic[None].sum(axis=1, dtype=float), by_topic, by_topic, np.log(by_topic)[None]
+    )
     beta = _concentrations(assignment)[1]
     nested, nested_kinds = (_nest(flat, assignment.problem.offsets) for flat in (topics, kinds))
     before = [*zip(assignment.topics.tolist(), assignment.kinds.tolist(), strict=True)]

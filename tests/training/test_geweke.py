@@ -60,8 +60,8 @@ class _PaperRate(Gamma):
 class _PaperTables(Gamma):
     """The slip of the paper's equation for t, in effect: even the first customer may open no table."""
 
-    def augment_documents(self, shard, topics, alpha, rng):
-        augmentation = super().augment_documents(shard, topics, alpha, rng)
+    def observe(self, shard, topics, alpha, rng):
+        augmentation = super().observe(shard, topics, alpha, rng)
         lost = rng.binomial(augmentation.label_tables, 0.3)
         return augmentation._replace(label_tables=augmentation.label_tables - lost)
 

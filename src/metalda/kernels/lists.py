@@ -160,14 +160,21 @@ def word_tables(
 
 
 @kernel
-def word_log_likelihood(list_starts, list_sizes, list_topics, list_counts, topic_totals, word_rows, beta, beta_sums):
-    """log p(w | z, beta)"""
+def word_log_likelihood(list_starts, list_sizes, list_topics, list_counts, word_rows, beta, first, last):
+    """log prod Γ(beta[k, v] + n[k, v]) / Γ(beta[k, v]) over words first … last - 1"""
     log_product, product = 0.0, 1.0
-    for k in range(topic_totals.shape[0]):
-        log_product -= log_rising(beta_sums[k], topic_totals[k])
-    for v in range(list_sizes.shape[0]):
+    for v in range(first, last):
         row = uintp(word_rows[v])
         for i in range(list_starts[v], list_starts[v] + list_sizes[v]):
             concentration = float64(beta[row, uintp(list_topics[i])])
             log_product, product = multiply_rising(log_product, product, concentration, int64(list_counts[i]))
     return log_product + math.log(product)
+
+
+@kernel
+def totals_log_likelihood(topic_totals, beta_sums):
+    """log prod Γ(beta[k, .] + n[k, .]) / Γ(beta[k, .])"""
+    total = 0.0
+    for k in range(topic_totals.shape[0]):
+        total += log_rising(beta_sums[k], topic_totals[k])
+    return total

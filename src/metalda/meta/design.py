@@ -102,6 +102,7 @@ class Concentration(NamedTuple):
     row_sums: NDArray[np.float64]  # alpha[row, .]
     topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
     lifted_sums: NDArray[np.float64]  # the same of `values`
+    log_weights: NDArray[np.float64]  # [label, k]: what all of it is made of
 
 
 def _merge_rows(

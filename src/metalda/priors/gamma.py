@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, Learnt, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, WordCounts
 
 
 class Augmentation(NamedTuple):
@@ -39,42 +39,37 @@ class Gamma(Learning):
 
     shape: float
 
+    def observe(
+        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
+    ) -> Augmentation:
+        """Step 2: q[d] and t[d, k] for the documents of a shard."""
+        tables, minus_log_q = document_tables(
+            shard.offsets,
+            shard.doc_rows,
+            frozen(topics, np.uint16),
+            frozen(alpha.values, np.float32),
+            frozen(alpha.row_sums, np.float64),
+            *self._rows(),
+            len(self.design.names),
+            rng,
+        )
+        return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
+
     def learn_from_documents(
-        self,
-        log_weights: NDArray[np.float64],
-        alpha: Concentration,
-        shards: Sequence[Shard],
-        topics: NDArray[np.uint16],
-        rngs: Sequence[np.random.Generator],
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        """Steps 2 and 3."""
-        start = time.perf_counter()
-
-        def augment(s: int) -> Augmentation:
-            return self.augment_documents(shards[s], topics, alpha, rngs[s])
-
-        augmentation = Augmentation.merge(list(blocks.run(augment, range(len(shards)))))
-        seconds = time.perf_counter() - start
-        log_weights = log_weights.copy()
+        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
+    ) -> NDArray[np.float64]:
+        """Step 3."""
+        augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
+        log_weights = alpha.log_weights.copy()
 
         def update(stripe: int) -> None:
             self.update(log_weights, alpha, augmentation, *blocks.stripes[stripe], blocks.rngs[stripe])
 
         list(blocks.run(update, range(len(blocks.stripes))))
-        return Learnt(log_weights, seconds)
+        return log_weights
 
-    def learn_from_words(
-        self,
-        log_weights: NDArray[np.float64],
-        beta: Concentration,
-        counts: WordCounts,
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
         """Step 4."""
-        log_weights = log_weights.copy()
         start = time.perf_counter()
 
         def update(stripe: int) -> tuple[float, float]:
@@ -83,28 +78,12 @@ class Gamma(Learning):
             drawn = counts.draw_tables(beta, first, last, rng)
             middle = time.perf_counter()
             augmentation = Augmentation(drawn.label_tables, self.design.row_sizes, drawn.minus_log_q)
-            self.update(log_weights, beta, augmentation, first, last, rng)
-            self.renew_beta(beta, log_weights, first, last)
+            self.update(beta.log_weights, beta, augmentation, first, last, rng)
+            self.renew_beta(beta, first, last)
             return middle - begin, time.perf_counter() - middle
 
         tables, weights = np.sum(list(blocks.run(update, range(len(blocks.stripes)))), axis=0)
-        return Learnt(log_weights, float((time.perf_counter() - start) * tables / (tables + weights)))
-
-    def augment_documents(
-        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
-    ) -> Augmentation:
-        """Draw q[d] and t[d, k] for the documents of a shard."""
-        tables, minus_log_q = document_tables(
-            shard.offsets,
-            shard.doc_rows,
-            frozen(topics[shard.tokens], np.uint16),
-            frozen(alpha.values, np.float32),
-            frozen(alpha.row_sums, np.float64),
-            *self._rows(),
-            len(self.design.names),
-            rng,
-        )
-        return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
+        return float((time.perf_counter() - start) * tables / (tables + weights))
 
     def update(
         self,

@@ -36,13 +36,6 @@ class Blocks(NamedTuple):
     run: Any
 
 
-class Learnt(NamedTuple):
-    """New weights, and the seconds that the statistics behind them took."""
-
-    log_weights: NDArray[np.float64]
-    seconds_of_tables: float
-
-
 @dataclass(frozen=True, eq=False)
 class LogLinear:
     """A prior whose weights start at `start` for the default label and at 1 for all others.
@@ -61,7 +54,7 @@ class LogLinear:
 
     def multiply(self, log_weights: NDArray[np.float64]) -> Concentration:
         """The product of every row's weights, as it is."""
-        concentration = _empty(self.design.n_rows, log_weights.shape[1])
+        concentration = _empty(self.design.n_rows, log_weights)
         self._fill(concentration, log_weights, 0, log_weights.shape[1], concentration.row_sums)
         return concentration
 
@@ -94,15 +87,18 @@ class LogLinear:
 
     def beta(self, log_weights: NDArray[np.float64], stripes: Iterable[tuple[int, int]] = ()) -> Concentration:
         """The parameters of words, formed by stripes of topics (one, if none are given)."""
-        beta = _empty(self.design.n_rows, log_weights.shape[1])
+        beta = _empty(self.design.n_rows, log_weights)
         for first, last in stripes or ((0, log_weights.shape[1]),):
-            self.renew_beta(beta, log_weights, first, last)
+            self.renew_beta(beta, first, last)
         return beta
 
-    def renew_beta(self, beta: Concentration, log_weights: NDArray[np.float64], first: int, last: int) -> None:
-        """Renew the parameters of topics first … last - 1 in place; sums by row, which nobody needs, are left."""
-        self._fill(beta, log_weights, first, last, np.empty(self.design.n_rows))
-        self._lift_topics(beta, log_weights, first, last)
+    def renew_beta(self, beta: Concentration, first: int, last: int) -> None:
+        """Renew the parameters of topics first … last - 1 in place, after their weights have changed.
+
+        Sums by row, which nobody needs, are left.
+        """
+        self._fill(beta, beta.log_weights, first, last, np.empty(self.design.n_rows))
+        self._lift_topics(beta, beta.log_weights, first, last)
 
     def _fill(
         self,
@@ -136,10 +132,11 @@ class LogLinear:
             beta.lifted_sums[faint] = FAINTEST
 
 
-def _empty(n_rows: int, n_topics: int) -> Concentration:
-    return Concentration(
-        np.empty((n_rows, n_topics), np.float32), np.zeros(n_rows), np.empty(n_topics), np.empty(n_topics)
-    )
+def _empty(n_rows: int, log_weights: NDArray[np.float64]) -> Concentration:
+    """Room for what these weights make."""
+    n_topics = log_weights.shape[1]
+    values = np.empty((n_rows, n_topics), np.float32)
+    return Concentration(values, np.zeros(n_rows), np.empty(n_topics), np.empty(n_topics), log_weights.copy())
 
 
 class Fixed(LogLinear):
@@ -147,28 +144,27 @@ class Fixed(LogLinear):
 
 
 class Learning(LogLinear, ABC):
-    """A prior that learns its weights after every sweep, from documents or from the words of topics."""
+    """A prior that learns its weights after a sweep, from documents or from the words of topics."""
+
+    def is_due(self, n_sweeps: int) -> bool:
+        """Whether it learns after this sweep, before which there were `n_sweeps`."""
+        return True
+
+    @abstractmethod
+    def observe(
+        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
+    ) -> tuple[Any, ...]:
+        """All that it needs to know of the documents of a shard, given the topics of its tokens.
+
+        Called where the shard is, be it in another process; the result has arrays only, and is small.
+        """
 
     @abstractmethod
     def learn_from_documents(
-        self,
-        log_weights: NDArray[np.float64],
-        alpha: Concentration,
-        shards: Sequence[Shard],
-        topics: NDArray[np.uint16],
-        rngs: Sequence[np.random.Generator],
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        """Weights given the topics of documents; there is a generator for every shard."""
+        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
+    ) -> NDArray[np.float64]:
+        """New weights, from what was observed in every shard."""
 
     @abstractmethod
-    def learn_from_words(
-        self,
-        log_weights: NDArray[np.float64],
-        beta: Concentration,
-        counts: WordCounts,
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        """Weights given the words of topics; renews `beta` in place."""
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
+        """Learn weights from the words of topics and renew `beta` in place; the seconds that statistics took."""

@@ -16,7 +16,7 @@ from metalda.kernels.regression import add_rising, count_topics
 from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, Learnt, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, WordCounts
 
 STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
@@ -40,6 +40,22 @@ class Occurrences(NamedTuple):
         rows, columns = np.divmod(cells, n_columns)
         return cls(
             frozen(rows, np.int32), frozen(columns, np.int32), frozen(found_counts, np.int64), frozen(times, np.float64)
+        )
+
+    @classmethod
+    def merge(cls, parts: Sequence[Any]) -> Occurrences:
+        """Of several shards, together: the same as if they had been tallied at once."""
+        if len(parts) == 1:
+            return cls(*parts[0])
+        rows, columns, counts, times = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((counts, columns, rows))
+        rows, columns, counts = rows[order], columns[order], counts[order]
+        first = np.flatnonzero((np.diff([rows, columns, counts], prepend=-1) != 0).any(axis=0))
+        return cls(
+            frozen(rows[first], np.int32),
+            frozen(columns[first], np.int32),
+            frozen(counts[first], np.int64),
+            frozen(np.add.reduceat(times[order], first), np.float64),
         )
 
 
@@ -87,47 +103,29 @@ class Regression(Learning):
     interval: int
     max_steps: int = 10  # of each optimisation; the next one goes on from there
 
-    def learn_from_documents(
-        self,
-        log_weights: NDArray[np.float64],
-        alpha: Concentration,
-        shards: Sequence[Shard],
-        topics: NDArray[np.uint16],
-        rngs: Sequence[np.random.Generator],
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        if not self._is_due(n_sweeps):
-            return Learnt(log_weights, 0.0)
-        start = time.perf_counter()
-        n_topics = log_weights.shape[1]
-        parts = list(blocks.run(lambda shard: _count_topics(shard, topics, n_topics), shards))
-        rows, columns, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
-        doc_rows = np.concatenate([shard.doc_rows for shard in shards])
-        lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
-        filled = lengths > 0
-        likelihood = Likelihood(
-            self._matrix,
-            None,
-            Occurrences.tally(rows, columns, counts, n_topics),
-            Occurrences.tally(doc_rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
-            self._precision,
-        )
-        seconds = time.perf_counter() - start
-        return Learnt(self._climb(likelihood, log_weights), seconds)
+    def is_due(self, n_sweeps: int) -> bool:
+        return n_sweeps >= self.burn_in and (n_sweeps - self.burn_in) % self.interval == 0
 
-    def learn_from_words(
-        self,
-        log_weights: NDArray[np.float64],
-        beta: Concentration,
-        counts: WordCounts,
-        blocks: Blocks,
-        n_sweeps: int,
-    ) -> Learnt:
-        if not self._is_due(n_sweeps):
-            return Learnt(log_weights, 0.0)
+    def observe(
+        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
+    ) -> tuple[Occurrences, Occurrences]:
+        """How often every m[d, k] occurs by row and topic, and every N[d] by row."""
+        n_topics, lengths = alpha.values.shape[1], np.diff(shard.offsets)
+        filled = lengths > 0
+        return (
+            Occurrences.tally(*_count_topics(shard, topics, n_topics), n_topics),
+            Occurrences.tally(shard.doc_rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
+        )
+
+    def learn_from_documents(
+        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
+    ) -> NDArray[np.float64]:
+        items, totals = (Occurrences.merge(parts) for parts in zip(*observed, strict=True))
+        return self._climb(Likelihood(self._matrix, None, items, totals, self._precision), alpha.log_weights)
+
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
         start = time.perf_counter()
-        n_topics = log_weights.shape[1]
+        n_topics = beta.values.shape[1]
         cells = counts.to_matrix().tocoo()
         totals = np.asarray(cells.sum(axis=0)).ravel()
         likelihood = Likelihood(
@@ -138,12 +136,9 @@ class Regression(Learning):
             self._precision,
         )
         seconds = time.perf_counter() - start
-        log_weights = self._climb(likelihood, log_weights)
-        self.renew_beta(beta, log_weights, 0, n_topics)
-        return Learnt(log_weights, seconds)
-
-    def _is_due(self, n_sweeps: int) -> bool:
-        return n_sweeps >= self.burn_in and (n_sweeps - self.burn_in) % self.interval == 0
+        beta.log_weights[:] = self._climb(likelihood, beta.log_weights)
+        self.renew_beta(beta, 0, n_topics)
+        return seconds
 
     @cached_property
     def _matrix(self) -> Any:
@@ -199,6 +194,5 @@ def _count_values(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
 def _count_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
     """m[d, k] > 0: the row of each document, the topic, and the count."""
     found = tuple(np.empty(len(shard.words), np.int64) for _ in range(3))
-    tokens = frozen(topics[shard.tokens], np.uint16)
-    size = count_topics(shard.offsets, shard.doc_rows, tokens, n_topics, *found)
+    size = count_topics(shard.offsets, shard.doc_rows, frozen(topics, np.uint16), n_topics, *found)
     return tuple(each[:size] for each in found)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, group_words
-from metalda.priors import LogLinear
+from metalda.priors import Learning, LogLinear
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
 
@@ -105,18 +105,21 @@ class Assignment(ABC):
         """What `Sampler.restore` needs, and a checkpoint keeps."""
         return {"topics": self.topics}
 
-    def keep(
-        self,
-        log_doc_weights: NDArray[np.float64],
-        log_word_weights: NDArray[np.float64],
-        alpha: Concentration,
-        beta: Concentration,
-    ) -> Draw:
+    def observe(
+        self, prior: Learning, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
+    ) -> list[tuple[Any, ...]]:
+        """What a prior of documents learns from, of every shard."""
+        shards = self.problem.shards
+        return list(
+            run(lambda s: prior.observe(shards[s], self.topics[shards[s].tokens], alpha, rngs[s]), range(len(shards)))
+        )
+
+    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
         """What is kept of this state."""
         sizes = self.problem.doc_prior.design.row_sizes
         return Draw(
-            log_doc_weights.copy(),
-            log_word_weights.copy(),
+            alpha.log_weights.copy(),
+            beta.log_weights.copy(),
             sizes @ alpha.values.astype(np.float64) / sizes.sum(),
             self.counts.topic_totals.copy(),
             self.counts.topic_totals + beta.lifted_sums,

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.kernels.border import frozen
-from metalda.kernels.lists import add_changes, copy_counts, word_log_likelihood, word_tables
+from metalda.kernels.lists import (
+    add_changes,
+    copy_counts,
+    totals_log_likelihood,
+    word_log_likelihood,
+    word_tables,
+)
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Block, Shard
@@ -24,6 +30,18 @@ class WordTables(NamedTuple):
 
     label_tables: NDArray[np.int64]  # sum of t'[k, v] over words with feature l
     minus_log_q: NDArray[np.float64]  # -log q'[k]
+
+
+class PackedCounts(NamedTuple):
+    """The lists of some words, without the room that they leave free."""
+
+    sizes: NDArray[np.int32]
+    topics: NDArray[np.uint16]
+    counts: NDArray[np.int32]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +118,40 @@ class TopicCounts:
         n_topics = len(self.topic_totals)
         drawn = WordTables(np.zeros((len(self.design.names), n_topics), np.int64), np.zeros(n_topics))
         rows = frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)
-        word_tables(*self._frozen(beta, beta.topic_sums), *rows, *drawn, first, last, rng)
+        values, sums = frozen(beta.values, np.float32), frozen(beta.topic_sums, np.float64)
+        word_rows = frozen(self.design.row_of, np.int32)
+        word_tables(self.starts, *self._as_input, word_rows, values, sums, *rows, *drawn, first, last, rng)
         return drawn
 
     def log_likelihood(self, beta: Concentration) -> float:
         """log p(w | z, beta)"""
-        return word_log_likelihood(*self._frozen(beta, beta.lifted_sums))
+        return self.of_words(beta, 0, len(self.sizes)) - self.of_totals(beta)
+
+    def of_words(self, beta: Concentration, first: int, last: int) -> float:
+        """The part of words first … last - 1 in the logarithm of the likelihood."""
+        rows, values = frozen(self.design.row_of, np.int32), frozen(beta.values, np.float32)
+        return word_log_likelihood(self.starts, *self._as_input[:3], rows, values, first, last)
+
+    def of_totals(self, beta: Concentration) -> float:
+        """What is taken off it for the totals of topics."""
+        return totals_log_likelihood(frozen(self.topic_totals, np.int64), frozen(beta.lifted_sums, np.float64))
+
+    def pack(self, first: int, last: int) -> PackedCounts:
+        """The lists of words first … last - 1, to be sent."""
+        room, sizes = slice(self.starts[first], self.starts[last]), self.sizes[first:last]
+        used = self._used(first, last)
+        return PackedCounts(sizes.copy(), self.topics[room][used], self.counts[room][used])
+
+    def unpack(self, first: int, last: int, packed: PackedCounts) -> None:
+        """Take over lists that were sent."""
+        self.sizes[first:last] = packed.sizes
+        room, used = slice(self.starts[first], self.starts[last]), self._used(first, last)
+        self.topics[room][used], self.counts[room][used] = packed.topics, packed.counts
+
+    def _used(self, first: int, last: int) -> NDArray[np.bool_]:
+        """Which places of the lists of words first … last - 1 are taken."""
+        starts = self.starts[first : last + 1]
+        return np.arange(starts[0], starts[-1]) < np.repeat(starts[:-1] + self.sizes[first:last], np.diff(starts))
 
     def copy(self) -> TopicCounts:
         """Counts that can change on their own."""
@@ -114,7 +160,7 @@ class TopicCounts:
 
     def to_matrix(self) -> Any:
         """A sparse array [word, topic]."""
-        used = np.arange(len(self.topics)) < np.repeat(self.starts[:-1] + self.sizes, np.diff(self.starts))
+        used = self._used(0, len(self.sizes))
         ends = np.concatenate([[0], np.cumsum(self.sizes)])
         shape = (len(self.sizes), len(self.topic_totals))
         return sparse.csr_array((self.counts[used], self.topics[used].astype(np.int32), ends), shape=shape)
@@ -132,7 +178,3 @@ class TopicCounts:
             frozen(self.counts, np.int32),
             frozen(self.topic_totals, np.int64),
         )
-
-    def _frozen(self, beta: Concentration, sums: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-        rows = frozen(self.design.row_of, np.int32)
-        return self.starts, *self._as_input, rows, frozen(beta.values, np.float32), frozen(sums, np.float64)

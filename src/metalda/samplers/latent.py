@@ -177,18 +177,12 @@ class LatentAssignment(Assignment):
         design = self.problem.word_prior.design
         return TopicCounts.count(self.problem.words[which], self.topics[which], self.problem.n_topics, design)
 
-    def keep(
-        self,
-        log_doc_weights: NDArray[np.float64],
-        log_word_weights: NDArray[np.float64],
-        alpha: Concentration,
-        beta: Concentration,
-    ) -> Draw:
+    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
         """n0, how many tokens of both kinds topics have, and the vectors of topics.
 
         A draw from the initial sweeps, where there are no vectors of topics, gets the best ones for its n1.
         """
-        draw = super().keep(log_doc_weights, log_word_weights, alpha, beta)
+        draw = super().keep(alpha, beta)
         counts, totals = self.kind_counts.arrays
         vectors = self.topic_vectors
         if not vectors.any():

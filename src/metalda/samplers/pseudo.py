@@ -194,15 +194,9 @@ class PseudoAssignment(Assignment):
         merged = _Merged.merge(shard, self._pseudo_of(s), self.sampler.n_pseudo)
         return merged.count_topics(self.topics[shard.tokens][merged.tokens], self.problem.n_topics)
 
-    def keep(
-        self,
-        log_doc_weights: NDArray[np.float64],
-        log_word_weights: NDArray[np.float64],
-        alpha: Concentration,
-        beta: Concentration,
-    ) -> Draw:
+    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
         """Besides topics, what is in the pseudo-documents; the mean alpha is in proportion to their mean theta."""
-        draw = super().keep(log_doc_weights, log_word_weights, alpha, beta)
+        draw = super().keep(alpha, beta)
         counts, sizes = self.pseudo_counts, self.pseudo_sizes
         mean = Mixture.of(counts, sizes, alpha.values[0], self.sampler.concentration).mean
         extra = {"pseudo_counts": counts, "pseudo_sizes": sizes}

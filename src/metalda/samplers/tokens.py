@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration
-from metalda.meta.shards import cut_blocks
+from metalda.meta.shards import Shard, cut_blocks
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
 
@@ -38,18 +39,65 @@ class Tokens(Sampler):
         return TokenAssignment(problem, topics)
 
 
-class TokenAssignment(Assignment):
-    """Topics of tokens, with the counts by word as lists.
+class Turn(NamedTuple):
+    """What a turn did to some shards."""
 
-    With several shards there are as many groups of words, and a sweep has as many rounds: in each, every shard has
-    a group for itself, so that no two touch the same counts n[k, v]. Only n[k, .] is that before the round.
+    change: NDArray[np.int64]  # of n[k, .], by all of them
+    n_moved: int
+    log_likelihoods: list[float]  # of every shard, log p(z | alpha)
+
+
+class Share:
+    """Some shards that follow each other, their topics, and the counts of the words that it is their turn to change.
+
+    With several shards there are as many groups of words, and a sweep has as many turns: in each, every shard has
+    a group for itself, so that no two touch the same counts n[k, v]. Only n[k, .] is that before the turn. So shards
+    may be anywhere, as long as the counts of a group come from the shard that had it before.
     """
+
+    def __init__(
+        self, shards: Sequence[Shard], first: int, groups: NDArray[np.int64], topics: Topics, counts: TopicCounts
+    ) -> None:
+        self.shards = shards
+        self.first = first  # the number of the first one
+        self.groups = groups
+        self.topics = topics
+        self.counts = counts
+        self._blocks = [cut_blocks(shard, groups) for shard in shards]
+
+    def group_of(self, shard: int, turn: int) -> tuple[int, int]:
+        """The words that it is a shard's turn to change: first, and beyond the last."""
+        group = (shard + turn) % (len(self.groups) - 1)
+        return int(self.groups[group]), int(self.groups[group + 1])
+
+    def sweep_turn(
+        self, turn: int, alpha: Concentration, beta: Concentration, seeds: Sequence[np.uint64], run: Run
+    ) -> Turn:
+        """Assign the tokens of every shard whose words are in its group; n[k, .] is left as it was."""
+        before = self.counts.topic_totals
+        totals = [before.copy() for _ in self.shards]
+
+        def sweep_block(i: int) -> tuple[int, float]:
+            block = self._blocks[i][(self.first + i + turn) % (len(self.groups) - 1)]
+            return self.counts.sweep(self.shards[i], self.topics, alpha, beta, seeds[i], block, totals[i])
+
+        moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
+        return Turn(sum(each - before for each in totals), sum(moved), list(log_likelihoods))
+
+    def of_words(self, turn: int, beta: Concentration, run: Run) -> list[float]:
+        """After a turn, the part in the log-likelihood of every shard's group of words."""
+        groups = [self.group_of(self.first + i, turn) for i in range(len(self.shards))]
+        return list(run(lambda group: self.counts.of_words(beta, *group), groups))
+
+
+class TokenAssignment(Assignment):
+    """Topics of tokens, with the counts by word as lists: all shards in one place."""
 
     def __init__(self, problem: Problem, topics: Topics) -> None:
         self.problem = problem
         self.topics = topics
         self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
-        self._blocks = [cut_blocks(shard, problem.word_groups) for shard in problem.shards]
+        self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
     def sweep(
         self,
@@ -59,20 +107,11 @@ class TokenAssignment(Assignment):
         run: Run,
         n_sweeps: int,
     ) -> tuple[int, float]:
-        shards, counts = self.problem.shards, self.counts
-        n_moved, log_likelihood = 0, 0.0
-        for turn in range(len(shards)):
+        n_moved, n_turns = 0, len(self.problem.shards)
+        for turn in range(n_turns):
             seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
-            before = counts.topic_totals.copy()
-            totals = [before.copy() for _ in shards]
-
-            def sweep_block(s: int) -> tuple[int, float]:
-                block = self._blocks[s][(s + turn) % len(shards)]  # noqa: B023
-                return counts.sweep(shards[s], self.topics, alpha, beta, seeds[s], block, totals[s])  # noqa: B023
-
-            results = list(run(sweep_block, range(len(shards))))
-            for each in totals:
-                counts.topic_totals[:] += each - before
-            n_moved += sum(moved for moved, _ in results)
-            log_likelihood = sum(each for _, each in results)  # after the last turn, that of all tokens
-        return n_moved, log_likelihood + counts.log_likelihood(beta)
+            done = self._share.sweep_turn(turn, alpha, beta, seeds, run)
+            self.counts.topic_totals[:] += done.change
+            n_moved += done.n_moved
+        of_words = self._share.of_words(n_turns - 1, beta, run)
+        return n_moved, sum(done.log_likelihoods) + sum(of_words) - self.counts.of_totals(beta)

@@ -143,19 +143,13 @@ class UrnAssignment(Assignment):
     def arrays(self) -> Arrays:
         return {"topics": self.topics, "promoted": self.promoted}
 
-    def keep(
-        self,
-        log_doc_weights: NDArray[np.float64],
-        log_word_weights: NDArray[np.float64],
-        alpha: Concentration,
-        beta: Concentration,
-    ) -> Draw:
+    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
         """What is kept of this state: the prior of a new document is alpha[k] + M[k], and c stands for n."""
         urns, totals, documents = self._counts
         priors = self._priors(alpha, beta)
         return Draw(
-            log_doc_weights.copy(),
-            log_word_weights.copy(),
+            alpha.log_weights.copy(),
+            beta.log_weights.copy(),
             priors.alpha + documents,
             totals[0].copy(),
             priors.beta_sum + self._add_up(totals),

@@ -18,8 +18,6 @@ class ChainState(NamedTuple):
     """Where the chain stands. A sweep changes the assignment and beta in place and replaces the rest."""
 
     assignment: Assignment
-    log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
-    log_word_weights: NDArray[np.float64]  # log delta[l, k]
     alpha: Concentration
     beta: Concentration
     n_sweeps: int  # so far
@@ -32,8 +30,18 @@ class ChainState(NamedTuple):
     def counts(self) -> TopicCounts:
         return self.assignment.counts
 
+    @property
+    def log_doc_weights(self) -> NDArray[np.float64]:
+        """log lambda[l, k]"""
+        return self.alpha.log_weights
+
+    @property
+    def log_word_weights(self) -> NDArray[np.float64]:
+        """log delta[l, k]"""
+        return self.beta.log_weights
+
     def keep(self) -> Draw:
-        return self.assignment.keep(self.log_doc_weights, self.log_word_weights, self.alpha, self.beta)
+        return self.assignment.keep(self.alpha, self.beta)
 
 
 class Generators(NamedTuple):
@@ -95,7 +103,7 @@ def _chain(
 ) -> ChainState:
     alpha = problem.doc_prior.alpha(log_doc_weights)
     beta = problem.word_prior.beta(log_word_weights, problem.stripes)
-    return ChainState(assignment, log_doc_weights, log_word_weights, alpha, beta, n_sweeps)
+    return ChainState(assignment, alpha, beta, n_sweeps)
 
 
 def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map) -> tuple[ChainState, SweepRecord]:
@@ -104,19 +112,15 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     moved, log_likelihood = state.assignment.sweep(state.alpha, state.beta, rngs.shards, run, state.n_sweeps)
     after_tokens = time.perf_counter()
     blocks = Blocks(problem.stripes, rngs.stripes, run)
+    doc_prior, word_prior = problem.doc_prior, problem.word_prior
     doc_tables = word_tables = 0.0
-    if isinstance(problem.doc_prior, Learning):
-        log_weights, doc_tables = problem.doc_prior.learn_from_documents(
-            state.log_doc_weights, state.alpha, problem.shards, state.topics, rngs.shards, blocks, state.n_sweeps
-        )
-        if log_weights is not state.log_doc_weights:
-            state = state._replace(log_doc_weights=log_weights, alpha=problem.doc_prior.alpha(log_weights))
+    if isinstance(doc_prior, Learning) and doc_prior.is_due(state.n_sweeps):
+        observed = state.assignment.observe(doc_prior, state.alpha, rngs.shards, run)
+        doc_tables = time.perf_counter() - after_tokens
+        state = state._replace(alpha=doc_prior.alpha(doc_prior.learn_from_documents(state.alpha, observed, blocks)))
     after_documents = time.perf_counter()
-    if isinstance(problem.word_prior, Learning):
-        log_weights, word_tables = problem.word_prior.learn_from_words(
-            state.log_word_weights, state.beta, state.counts, blocks, state.n_sweeps
-        )
-        state = state._replace(log_word_weights=log_weights)
+    if isinstance(word_prior, Learning) and word_prior.is_due(state.n_sweeps):
+        word_tables = word_prior.learn_from_words(state.beta, state.counts, blocks)
     end = time.perf_counter()
     record = SweepRecord(
         moved,
