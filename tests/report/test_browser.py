@@ -45,8 +45,17 @@ class Visit:
         self.page.wait_for_function("view => location.hash === `#/${view}`", arg=view)
         self.settle()
 
+    def unfold(self) -> None:
+        """Open all that is folded; what is inside is made when the browser gets round to it."""
+        for summary in self.page.locator("details > summary").all():
+            summary.click()
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('details')].every(d => d.open && d.children.length > 1)"
+        )
+
     def settle(self) -> None:
-        """Charts are made in the next frame."""
+        """A view is shown when the browser gets round to it, and charts are made in the next frame."""
+        self.page.wait_for_function("document.getElementById('main').dataset.shown === location.hash")
         self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         self.page.wait_for_function("[...document.querySelectorAll('.chart')].every(c => c.querySelector('.main-svg'))")
 
@@ -130,8 +139,7 @@ def test_hostile_text_runs_nothing_and_breaks_nothing(browser: Any, hostile_repo
         opened = visit(browser, hostile_report, size)
         for view in [*VIEWS, "label/5", "word/3", "word/20", "document/25"]:
             opened.go(view)
-            for summary in opened.page.locator("details > summary").all():
-                summary.click()
+            opened.unfold()
             assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
             assert opened.page.evaluate("window.__pwned") is None, view
             for tag in ("main img", "main iframe", "main script", "main a[href^=javascript]", ".chart a", ".chart b"):
@@ -183,6 +191,7 @@ def test_words_are_found_and_lead_to_topics_and_documents(browser: Any, report: 
     assert opened.words()[0] == "cat"
     assert len(opened.words()) < everything
     opened.page.get_by_role("link", name="cat", exact=True).click()
+    opened.settle()
     assert opened.heading() == "Word cat"
     assert opened.page.locator("mark").first.inner_text() == "cat"
     opened.go("words")
@@ -216,10 +225,11 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
     names = model.label_names_
     opened.go("labels")
     opened.page.get_by_label("What sets").select_option(str(names.index("pets")))
-    opened.page.get_by_label("apart from").select_option(str(names.index("sky")))
-    assert opened.heading() == "What sets pets apart from sky?"
     opened.settle()
-    opened.page.locator("details > summary").click()
+    opened.page.get_by_label("apart from").select_option(str(names.index("sky")))
+    opened.settle()
+    assert opened.heading() == "What sets pets apart from sky?"
+    opened.unfold()
     rows = opened.page.locator("details table tbody tr").all()
     assert len(rows) == 3
     weights = np.stack([draw.log_doc_weights for draw in model.draws_])

@@ -32,6 +32,7 @@ function show(moved) {
   }
   document.title = current === "overview" ? overview.title : `${heading.textContent} – ${overview.title}`;
   if (moved) { window.scrollTo(0, 0); heading.focus({ preventScroll: true }); }
+  document.getElementById("main").dataset.shown = location.hash;
 }
 
 function setTheme(theme) {
