@@ -20,3 +20,7 @@ class MissingExtraError(ImportError):
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
     """The error for an absent optional dependency, e.g. ``missing_extra("pyarrow", "parquet", "reading Parquet")``."""
     return MissingExtraError(f"{purpose} needs the package {package!r}: pip install 'metalda[{extra}]'")
+
+
+class ClusterError(InputError):
+    """A cluster that cannot be used, or no longer: the message says what became of it, and how to go on."""

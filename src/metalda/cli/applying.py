@@ -29,6 +29,7 @@ def transform(
     new: NewDocuments,
     id: options.Id = None,
     jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
 ) -> None:
     """Write the topic proportions of new documents.
 
@@ -36,6 +37,8 @@ def transform(
     they have features, and labels that it never saw are ignored.
     """
     from metalda.cli import writing
+    from metalda.cli.clusters import connected
+    from metalda.training.threads import count_jobs
 
     on_screen = str(output) == "-"
     if not on_screen:
@@ -44,7 +47,8 @@ def transform(
             raise InputError(f"{output}: is the data itself; give another file with --output")
     fitted = _load(model, jobs)
     corpus = new.read(fitted, data, id=id)
-    proportions = fitted.transform(corpus)
+    with connected(cluster, count_jobs(options.jobs(jobs))) as client:
+        proportions = fitted.transform(corpus, client=client)
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
     if on_screen:
         tables.print_csv(writing.header(proportions), writing.rows(ids, proportions))

@@ -68,6 +68,7 @@ def coherence(
         bool, typer.Option("--as-gensim", help="Count repeated words as gensim does, to get its figures.")
     ] = False,
     jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     format: options.Printing = Format.table,
 ) -> None:
     """Score topics by how often their top words occur together in a reference corpus.
@@ -94,6 +95,7 @@ def coherence(
             format=input_format,
             encoding=encoding or "utf-8",
             n_jobs=options.jobs(jobs),
+            cluster=cluster,
         ),
         measure.value,
         top_n=top_n,
@@ -107,10 +109,21 @@ def coherence(
         _print(found, reference)
 
 
-def _count(words: list[str], reference: Path, folder: Path | None, *, window: int, as_gensim: bool, **how: Any) -> Any:
+def _count(
+    words: list[str],
+    reference: Path,
+    folder: Path | None,
+    *,
+    window: int,
+    as_gensim: bool,
+    cluster: str | None,
+    **how: Any,
+) -> Any:
     """Windows from the folder, if it has them; otherwise counted, and kept there."""
+    from metalda.cli.clusters import connected
     from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
     from metalda.storage import check_writable
+    from metalda.training.threads import count_jobs
 
     if folder is not None and (folder / "counts.json").exists():
         kept = WindowCounts.load(folder)
@@ -127,7 +140,10 @@ def _count(words: list[str], reference: Path, folder: Path | None, *, window: in
         words = sorted({*kept.words, *words})
     elif folder is not None:
         check_writable(folder, "counts")
-    counted = count_windows(words, reference, window=window, as_gensim=as_gensim, progress=True, **how)
+    with connected(cluster, count_jobs(how["n_jobs"])) as client:
+        counted = count_windows(
+            words, reference, window=window, as_gensim=as_gensim, progress=True, client=client, **how
+        )
     if folder is not None:
         counted.save(folder)
     return counted

@@ -91,6 +91,7 @@ def fit(
     seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
     jobs: options.Jobs = 1,
     n_shards: options.NShards = None,
+    cluster: options.Cluster = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="DIR", help="Folder in which to keep the state of training."),
@@ -107,8 +108,10 @@ def fit(
 
     Ctrl-C ends training early; what was learnt by then is saved.
     """
+    from metalda.cli.clusters import connected
     from metalda.cli.summary import print_input
     from metalda.storage import check_writable
+    from metalda.training.threads import count_jobs
 
     if resume and checkpoint is None:
         raise InputError("--resume needs the folder of the checkpoint: --checkpoint DIR")
@@ -155,7 +158,8 @@ def fit(
         logging.getLogger("metalda.memory").setLevel(logging.INFO)  # how much training will need
     estimator.set_params(**found)
     start = time.perf_counter()
-    estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)
+    with connected(cluster, count_jobs(options.jobs(jobs))) as client:
+        estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
     seconds = time.perf_counter() - start
     estimator.metadata_["reading"] = reading.with_edges(corpus.label_names).to_saved()
     estimator.save(output)

@@ -54,6 +54,15 @@ class Draws(str, Enum):
     each = "each"
 
 
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS|local",
+        help="Run on a Dask cluster: the address of its scheduler, or local for as many processes here as --jobs says.",
+    ),
+]
+
 DATA_HELP = (
     "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
     "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz."

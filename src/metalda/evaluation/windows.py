@@ -16,9 +16,10 @@ from metalda.corpus import Corpus
 from metalda.corpus.streaming import in_blocks, read_blocks
 from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary
 from metalda.errors import InputError, StorageError
-from metalda.evaluation.counting import Counter, count_batches
+from metalda.evaluation.counting import Counter, TextWords, count_batches, count_on
 from metalda.evaluation.encoding import corpus_batches, text_encoder
 from metalda.storage import read_folder, write_folder
+from metalda.training.cluster import Cluster
 from metalda.training.threads import count_jobs
 
 Reference = str | os.PathLike[str] | Corpus | Iterable[str | Sequence[str]]
@@ -124,6 +125,7 @@ def count_windows(
     as_gensim: bool = False,
     n_jobs: int | None = 1,
     progress: bool = False,
+    client: Any = None,
 ) -> WindowCounts:
     """Count in how many windows of a reference corpus words occur, alone and in pairs; in one pass.
 
@@ -152,6 +154,8 @@ def count_windows(
         Threads. Counts do not depend on it.
     progress : bool
         Show a progress bar, if there is a terminal.
+    client : dask.distributed.Client, optional
+        Count on the workers of a cluster; the reference is read here.
 
     Returns
     -------
@@ -170,6 +174,7 @@ def count_windows(
     chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
     source: dict[str, Any] = {}
     batches: Iterable[Any]
+    texts = TextWords(chosen, lowercase, token_pattern)
     if isinstance(reference, Corpus):
         batches, encode = corpus_batches(reference, chosen)
     else:
@@ -180,7 +185,13 @@ def count_windows(
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
-    counter = count_batches(batches, encode, Counter(len(chosen), int(window), as_gensim), count_jobs(n_jobs))
+    counter = Counter(len(chosen), int(window), as_gensim)
+    if client is None:
+        count_batches(batches, encode, counter, count_jobs(n_jobs))
+    elif isinstance(reference, Corpus):
+        count_on(Cluster(client), map(encode, batches), None, counter)
+    else:
+        count_on(Cluster(client), batches, texts, counter)
     if not counter.n_documents:
         raise InputError(f"{source.get('name', 'the reference')}: no documents")
     return WindowCounts(

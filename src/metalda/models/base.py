@@ -32,11 +32,13 @@ from metalda.models.inspection import Inspection
 from metalda.models.notebook import Shown
 from metalda.models.prediction import Prediction
 from metalda.models.saving import pack_model
+from metalda.models.spreading import infer_on
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
+from metalda.training.cluster import Cluster
 from metalda.training.folding import Documents, complete, infer_theta
 from metalda.training.loop import Trained, kept_sweeps, train
 from metalda.training.memory import require_memory
@@ -146,6 +148,7 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 100,
         resume: bool = False,
+        client: Any = None,
     ) -> TopicModel:
         """Learn topics.
 
@@ -160,6 +163,9 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
             Folder in which to keep the state of training, every `checkpoint_every` sweeps and when Ctrl-C ends it.
         resume : bool
             Go on from the checkpoint, if there is one: the model will be the same as without the interruption.
+        client : dask.distributed.Client, optional
+            Sweep the shards on the workers of a cluster instead of in threads: the model will be the same. Workers may
+            come and go meanwhile.
 
         Returns
         -------
@@ -171,6 +177,7 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=self._needs_names)
         _require_words(corpus)
         problem = self._pose(corpus)
+        cluster = None if client is None else self._require_cluster(client, problem)
         n_jobs = count_jobs(self.n_jobs)
         keep = kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws)
         require_memory(problem, len(keep), n_jobs)
@@ -182,10 +189,21 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
             n_jobs=n_jobs,
             verbose=self.verbose,
             checkpoint=open_checkpoint(checkpoint, checkpoint_every, identify(self, corpus, problem), resume),
+            cluster=cluster,
         )
         named = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")
         self._adopt(trained, problem, corpus.vocabulary, named)
         return self
+
+    def _require_cluster(self, client: Any, problem: Problem) -> Cluster:
+        if not isinstance(problem.sampler, Tokens):
+            raise InputError(
+                f"{type(self).__name__} runs on one machine only, since its tokens are not drawn one by one; fit it "
+                "without client= (--cluster)"
+            )
+        cluster = Cluster(client)
+        cluster.require_workers()
+        return cluster
 
     def _adopt(self, trained: Trained, problem: Problem, vocabulary: tuple[str, ...], named: bool) -> None:
         """Take over what was learnt, here or elsewhere."""
@@ -268,15 +286,18 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         """
         return self.fit(X, y, **fit_params).transform(X)
 
-    def transform(self, X: Any, y: Any = None) -> NDArray[np.float32]:
+    def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
         """Topic proportions of documents, one row each; rows sum to 1.
 
         Words that training never saw are used where they have features (or vectors, in models that learn from these),
         labels that it never saw are ignored with a warning, and documents without labels get the prior of an average
-        document. A row depends on its own document only.
+        document. A row depends on its own document only. With a `dask.distributed.Client` the workers of a cluster
+        share the documents.
         """
         check_is_fitted(self)
         documents, labels, phi = self._known_documents(X, y)
+        if client is not None:
+            return infer_on(Cluster(client), self, documents, labels, phi)
         return self._infer(self.draws_, documents, labels, phi)
 
     def _known_documents(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.errors import ClusterError
 from metalda.kernels.border import needs_compiling
 from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress
+from metalda.training.cluster import Cluster
 from metalda.training.gibbs import Generators, start_chain, sweep
+from metalda.training.spreading import SNAPSHOT_EVERY, Survivor
 from metalda.training.threads import deferred_interrupt
 
 logger = logging.getLogger("metalda")
@@ -47,10 +51,12 @@ def train(
     n_jobs: int,
     verbose: bool,
     checkpoint: Checkpoint | None = None,
+    cluster: Cluster | None = None,
 ) -> Trained:
     """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the sweep under way, and keeps it."""
     n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
     pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+    run = pool.map if pool else map
     with pool or nullcontext(), deferred_interrupt() as interrupted:
         n_threads = min(n_jobs, len(problem.shards))
         if checkpoint is not None and checkpoint.exists:
@@ -58,22 +64,46 @@ def train(
             logger.info("Going on after sweep %d of %d.", progress.n_sweeps, n_iter)
         else:
             progress = _start(problem, seed, n_threads)
+        survive = (
+            None if cluster is None else Survivor(cluster, problem, progress, lambda: _sweep(problem, progress, run))
+        )
+        do = survive or _do
         stop = False
-        with _progress_bar(problem, progress.n_sweeps, n_iter, verbose) as bar:
+        with _advised(checkpoint), _progress_bar(problem, progress.n_sweeps, n_iter, verbose) as bar:
             while progress.n_sweeps < n_iter and not stop:
-                likelihood = _advance(problem, progress, keep, pool.map if pool else map)
+                likelihood = do(lambda: _advance(problem, progress, keep, run))
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
                 bar.update()
                 stop = interrupted.is_set()
                 done = progress.n_sweeps
-                if checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0):
+                due = checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0)
+                if survive is not None and (due or done in keep or done % SNAPSHOT_EVERY == 0):
+                    survive(survive.take_snapshot)
+                if checkpoint is not None and due:
                     checkpoint.save(progress)
+        if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
+            do(lambda: _keep(progress))
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
         logger.warning(message, progress.n_sweeps, n_iter)
-    if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
-        _keep(progress)
     return _finish(progress)
+
+
+@contextmanager
+def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """When a cluster fails, say how to go on without what was lost."""
+    try:
+        yield
+    except ClusterError as error:
+        if checkpoint is None or not checkpoint.exists:
+            raise
+        advice = f"{checkpoint.folder} holds the run: go on with resume=True (--resume)"
+        raise ClusterError(f"{error}; {advice}") from error
+
+
+def _do(action: Callable[[], Any]) -> Any:
+    """On one machine nothing is lost that would have to be done again."""
+    return action()
 
 
 def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
@@ -85,17 +115,24 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> float:
     """One sweep, and its draw if it is to be kept; returns the log-likelihood per word."""
-    progress.state, record = sweep(problem, progress.state, progress.rngs, run)
-    likelihood = record.log_likelihood / len(problem.words)
-    progress.trace.append((likelihood, record.seconds, record.moved))
+    likelihood = _sweep(problem, progress, run)
     if progress.n_sweeps in keep:
         _keep(progress)
     return likelihood
 
 
+def _sweep(problem: Problem, progress: Progress, run: Any) -> float:
+    progress.state, record = sweep(problem, progress.state, progress.rngs, run)
+    likelihood = record.log_likelihood / len(problem.words)
+    progress.trace.append((likelihood, record.seconds, record.moved))
+    return likelihood
+
+
 def _keep(progress: Progress) -> None:
-    progress.draws.append(progress.state.keep())
+    """All or nothing: what has to be fetched from elsewhere is fetched before anything changes."""
+    draw = progress.state.keep()
     progress.state.assignment.add_theta(progress.state.alpha, progress.doc_topics)
+    progress.draws.append(draw)
 
 
 def _finish(progress: Progress) -> Trained:

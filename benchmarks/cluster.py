@@ -1,0 +1,70 @@
+"""What a cluster costs and brings: ``python -m benchmarks.cluster [--quick]``.
+
+arXiv, K = 200, on processes of this machine: seconds per sweep of one and of two workers, beside those of two threads,
+and the bytes that a sweep sends. Needs the extra `dask`, the real corpora, ten minutes, and nothing else running.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import load_arxiv, load_ws
+from metalda import LDA, MetaLDA
+from metalda.training import spreading
+
+
+def seconds_per_sweep(model: Any, corpus: Any, n_sweeps: int, **how: Any) -> float:
+    """Median of the second half; the first sweep starts everything up."""
+    fitted = model.fit(corpus, **how)
+    return float(np.median(fitted.history_["seconds"].to_numpy()[n_sweeps // 2 :]))
+
+
+def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[float, dict[str, int]]:
+    """Seconds per sweep on so many processes, and what one of the last sweeps sent."""
+    from distributed import Client, LocalCluster
+
+    original, sent = spreading.SpreadAssignment.observe, {}
+    sweep = spreading.SpreadAssignment.sweep
+
+    def note(self: Any, result: Any) -> Any:
+        sent.update(self.traffic)
+        return result
+
+    spreading.SpreadAssignment.sweep = lambda self, *a: note(self, sweep(self, *a))  # type: ignore[method-assign]
+    spreading.SpreadAssignment.observe = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
+    try:
+        with (
+            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+            Client(cluster) as client,
+        ):
+            return seconds_per_sweep(model, corpus, n_sweeps, client=client), sent
+    finally:
+        spreading.SpreadAssignment.sweep = sweep  # type: ignore[method-assign]
+        spreading.SpreadAssignment.observe = original  # type: ignore[method-assign]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="Web Snippets: a rehearsal whose figures mean little")
+    quick = parser.parse_args().quick
+    corpus, n_sweeps = (load_ws()[0], 6) if quick else (load_arxiv(), 16)
+    settings: dict[str, Any] = {"n_iter": n_sweeps, "n_draws": 1, "random_state": 0, "verbose": False}
+    if quick:
+        settings["n_shards"] = 8
+    print(f"{'model':<10} {'two threads':>12} {'one worker':>12} {'two workers':>12} {'speed-up':>9} {'overhead':>9}")
+    for model in (LDA(200, **settings), MetaLDA(200, word_prior=0.01, **settings)):
+        threads = seconds_per_sweep(model.set_params(n_jobs=2), corpus, n_sweeps)
+        model.set_params(n_jobs=1)
+        one, _ = on_cluster(model, corpus, n_sweeps, 1)
+        two, sent = on_cluster(model, corpus, n_sweeps, 2)
+        row = f"{type(model).__name__:<10} {threads:>10.2f} s {one:>10.2f} s {two:>10.2f} s"
+        print(f"{row} {one / two:>8.2f}x {two / threads - 1:>8.1%}", flush=True)
+        parts = ", ".join(f"{name} {n / 1e6:.2f}" for name, n in sent.items())
+        print(f"           a sweep on two workers sends {sum(sent.values()) / 1e6:.1f} MB: {parts}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""A Dask cluster: which of its workers can be used, and waiting for them without waiting for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import importlib.metadata
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, TypeVar
+
+from metalda.errors import ClusterError, missing_extra
+from metalda.storage.manifest import package_version
+from metalda.training.hosting import OutOfStep
+
+logger = logging.getLogger("metalda.cluster")
+
+PATIENCE = 60.0  # seconds without a word, after which a worker counts as lost
+LOOK_EVERY = 1.0  # seconds from one look at the workers to the next, while we wait for them
+MOST_LOSSES = 5  # in a row, before we give up
+LONGEST_WAIT = 3600.0  # for one piece of work, however alive its worker seems
+_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
+SAME_EVERYWHERE = ("numba", "numpy")  # other versions may round otherwise
+
+
+T = TypeVar("T")
+
+
+class WorkersLost(Exception):
+    """Workers that died, left, or fell silent in the midst of their work."""
+
+
+class Cluster:
+    """The workers behind a client of `dask.distributed`.
+
+    A worker that has not been heard of for some time counts as lost, as does one that has gone.
+    """
+
+    def __init__(self, client: Any) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise missing_extra("distributed", "dask", "Training on a cluster") from None
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            raise ClusterError(f"client must be a (synchronous) dask.distributed.Client, not {client!r}")
+        self._client = client
+        self._heard: dict[str, tuple[float, float]] = {}  # its last word, by its clock; when we noticed, by ours
+        self._fitness: dict[str, str | None] = {}  # why a worker cannot be used; None if it can
+        self._threads: dict[str, int] = {}  # of the workers that `map` uses
+        self._numbers = count()
+        self._name = f"{time.time_ns():x}"
+
+    def require_workers(self) -> None:
+        """All workers must be able to do the work, so that nobody waits for machines that never will."""
+        self._threads = self.wait_for_workers()
+        for address, problem in self._fitness.items():
+            if problem is not None:
+                raise ClusterError(f"worker {address} {problem}")
+
+    def wait_for_workers(self) -> dict[str, int]:
+        """Threads by address of the workers that can be used, as soon as there is one."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            workers = self.workers()
+            if workers:
+                return workers
+            if time.monotonic() > deadline:
+                raise ClusterError(f"the cluster has had no worker that can be used for {PATIENCE:.0f} s")
+            time.sleep(min(LOOK_EVERY, PATIENCE / 10))
+
+    def workers(self) -> dict[str, int]:
+        """Threads by address of the workers that are there, are heard of, and have this version of metalda."""
+        alive = self._alive()
+        self._examine([address for address in alive if address not in self._fitness])
+        unfit = {address for address in alive if self._fitness[address] is not None}
+        if unfit and len(unfit) == len(alive):
+            address = min(unfit)
+            raise ClusterError(f"worker {address} {self._fitness[address]}")
+        return {address: n for address, n in sorted(alive.items()) if address not in unfit}
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, on: str | None = None, name: str) -> Any:
+        """A future for work on one worker, or on any; the dashboard shows it under this name."""
+        where = {} if on is None else {"workers": [on], "allow_other_workers": False}
+        key = f"{name}-{self._name}-{next(self._numbers)}"
+        return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
+
+    def send(self, data: Any, to: str) -> Any:
+        """A future for data that a worker has."""
+        return self._asked(lambda: self._client.scatter(data, workers=[to], hash=False, timeout=PATIENCE))
+
+    def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
+        """The results of work on these workers; `WorkersLost` if one of them is lost meanwhile."""
+        self._wait(futures, workers)
+        for future in futures:
+            if future.status == "error":
+                self._raise(future)
+        return self._asked(lambda: self._client.gather(list(futures)))
+
+    def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
+        """function(item, *common) of every item, in order, by whichever workers are free; a few at a time.
+
+        What is common is sent to all workers once. Work that is lost with its worker is given to another.
+        """
+        self.require_workers()
+        everywhere = [self._asked(lambda c=c: self._client.scatter([c], broadcast=True, hash=False))[0] for c in common]
+        pending: deque[tuple[Any, Any]] = deque()
+
+        def start(item: Any) -> Any:
+            return self.submit(function, item, *everywhere, name=name)
+
+        for item in items:
+            pending.append((item, start(item)))
+            if len(pending) > 2 * sum(self._threads.values()):
+                yield self._finish(start, *pending.popleft())
+        while pending:
+            yield self._finish(start, *pending.popleft())
+
+    def _finish(self, start: Callable[[Any], Any], item: Any, future: Any) -> Any:
+        for _ in range(MOST_LOSSES):
+            try:
+                return self.collect([future], list(self._threads))[0]
+            except WorkersLost as loss:  # noqa: PERF203
+                logger.warning("Lost workers (%s); their work is done again.", loss)
+                self._threads = self.wait_for_workers()
+                future = start(item)
+        raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
+
+    def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
+        from distributed import wait
+
+        deadline = time.monotonic() + LONGEST_WAIT
+        while True:
+            if self._asked(lambda: _is_done(wait, futures)):
+                return
+            if any(future.status == "error" for future in futures):
+                return  # others may wait for ever for what has failed
+            lost = sorted(set(workers) - set(self._alive()))
+            if lost:
+                raise WorkersLost(", ".join(lost))
+            if time.monotonic() > deadline:
+                raise ClusterError(f"the cluster has not finished one piece of work within {LONGEST_WAIT:.0f} s")
+
+    def _raise(self, future: Any) -> None:
+        """What went wrong on a worker, as our own kind of error where it is no fault of ours."""
+        from distributed import KilledWorker
+
+        error = future.exception(timeout=PATIENCE)
+        if isinstance(error, OutOfStep | KilledWorker):
+            raise WorkersLost(str(error))
+        if isinstance(error, MemoryError):
+            raise ClusterError("a worker has not enough memory for its share; use more workers, or larger ones")
+        raise error
+
+    def _alive(self) -> dict[str, int]:
+        """Threads by address of the workers that were heard of lately."""
+        client = self._client
+        known = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
+        now = time.monotonic()
+        for address, about in known.items():
+            if self._heard.get(address, (None, 0.0))[0] != about["last_seen"]:
+                self._heard[address] = about["last_seen"], now
+        silent = {address for address in known if now - self._heard[address][1] > PATIENCE}
+        return {address: about["nthreads"] for address, about in known.items() if address not in silent}
+
+    def _examine(self, addresses: Sequence[str]) -> None:
+        """Whether these workers have what it takes. The question needs nothing of ours on their side."""
+        names = ("metalda", *SAME_EVERYWHERE)
+        asked = {
+            (address, name): self.submit(_version_of, name, on=address, name="ask-version")
+            for address in addresses
+            for name in names
+        }
+        try:
+            self._wait(list(asked.values()), addresses)
+        except WorkersLost:
+            return self._examine([address for address in addresses if address in self._alive()])
+        for address in addresses:
+            here, there = package_version(), _answer(asked[address, "metalda"])
+            self._fitness[address] = None
+            if there is None:
+                self._fitness[address] = f"has no metalda: pip install 'metalda=={here}' there"
+            elif there != here:
+                self._fitness[address] = f"has metalda {there}, but this is {here}: install the same on both"
+            for name in SAME_EVERYWHERE:
+                own, other = importlib.metadata.version(name), _answer(asked[address, name])
+                if other != own:
+                    logger.warning("Worker %s has %s %s, here it is %s: results may differ.", address, name, other, own)
+        return None
+
+    def _asked(self, question: Callable[[], Any]) -> Any:
+        """What the scheduler answers; otherwise it is gone, or workers are."""
+        try:
+            return question()
+        except concurrent.futures.CancelledError as error:  # as all futures are when a connection is lost
+            self._require_scheduler(error)
+            raise WorkersLost("their work was cancelled") from error
+        except (OSError, *_TIMEOUTS) as error:
+            self._require_scheduler(error)
+            raise WorkersLost(str(error) or "no answer") from error
+
+    def _require_scheduler(self, error: BaseException) -> None:
+        client = self._client
+        try:
+            if client.status == "running":
+                client.sync(client.scheduler.identity, callback_timeout=PATIENCE)
+                return
+        except (OSError, RuntimeError, *_TIMEOUTS):
+            pass
+        raise ClusterError("the scheduler of the cluster is gone") from error
+
+
+def _is_done(wait: Callable[..., Any], futures: Sequence[Any]) -> bool:
+    try:
+        wait(list(futures), timeout=LOOK_EVERY)
+    except _TIMEOUTS:
+        return False
+    return True
+
+
+_version_of = importlib.metadata.version  # of the standard library, so that any worker can be asked
+
+
+def _answer(future: Any) -> str | None:
+    return None if future.status == "error" else str(future.result(timeout=10))

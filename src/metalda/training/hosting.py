@@ -1,0 +1,194 @@
+"""What a worker of a cluster does: it holds some shards, and sweeps them when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.border import frozen
+from metalda.meta.design import Concentration
+from metalda.meta.shards import Shard
+from metalda.priors import Learning, LogLinear
+from metalda.samplers.base import Run
+from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
+from metalda.samplers.tokens import Share
+
+
+class OutOfStep(RuntimeError):
+    """A host that is not where its client takes it to be: its worker was lost, and the host made again elsewhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """All that a worker needs to be a host: sent once."""
+
+    first: int  # the number of the first shard
+    bounds: NDArray[np.int64]  # its shards: documents bounds[i] … bounds[i + 1] - 1 of these
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    doc_rows: NDArray[np.int32]
+    topics: Topics
+    groups: NDArray[np.int64]
+    stripes: tuple[tuple[int, int], ...]
+    list_starts: NDArray[np.int64]
+    packed: tuple[PackedCounts, ...]  # the counts of the groups that its shards have first
+    doc_prior: LogLinear  # without the rows of documents, which are above
+    word_prior: LogLinear
+    n_threads: int
+
+
+class HostTurn(NamedTuple):
+    """What a turn did to the shards of a host. Most of it is wanted after the last turn of a sweep only."""
+
+    change: NDArray[np.int64]  # of n[k, .]
+    before: NDArray[np.int64] | None = None  # n[k, .] before the turn
+    n_moved: int = 0  # in the whole sweep
+    log_likelihoods: Sequence[float] = ()  # of every shard, log p(z | alpha)
+    of_words: Sequence[float] = ()  # of every shard's group of words
+    n_bytes: int = 0  # of counts that came from another host in this sweep
+
+
+class Weights(NamedTuple):
+    """Log weights that have changed; None if they have not."""
+
+    documents: NDArray[np.float64] | None
+    words: NDArray[np.float64] | None
+
+
+class Host:
+    """Some shards in a worker's memory. It lives as long as the client keeps the future that made it."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        shards = [Shard.cut(part.words, part.offsets, part.doc_rows, a, b) for a, b in pairwise(part.bounds)]
+        design, n_cells = part.word_prior.design, int(part.list_starts[-1])
+        n_words, n_topics = len(part.list_starts) - 1, part.stripes[-1][1]
+        counts = TopicCounts(
+            frozen(part.list_starts, np.int64),
+            np.zeros(n_words, np.int32),
+            np.zeros(n_cells, np.uint16),
+            np.zeros(n_cells, np.int32),
+            np.zeros(n_topics, np.int64),
+            design,
+        )
+        self.share = Share(shards, part.first, part.groups, part.topics.copy(), counts)
+        for i, packed in enumerate(part.packed):
+            counts.unpack(*self.share.group_of(part.first + i, 0), packed)
+        self.alpha: Concentration | None = None
+        self.beta: Concentration | None = None
+        self.n_turns = 0  # so far
+        self.n_moved = self.n_bytes = 0  # in this sweep
+        self._pool = ThreadPoolExecutor(part.n_threads) if part.n_threads > 1 else None
+
+    @property
+    def run(self) -> Run:
+        return self._pool.map if self._pool else map
+
+    def adopt(self, weights: Weights) -> None:
+        """Form alpha and beta from weights, as the client does."""
+        if weights.documents is not None:
+            self.alpha = self.part.doc_prior.alpha(weights.documents)
+        if weights.words is not None:
+            self.beta = self.part.word_prior.beta(weights.words, self.part.stripes)
+
+    def require(self, n_turns: int) -> None:
+        if self.n_turns != n_turns:
+            raise OutOfStep(f"{self.n_turns} turns instead of {n_turns}")
+
+    def __sizeof__(self) -> int:
+        counts = self.share.counts
+        return sum(array.nbytes for array in (self.part.words, self.share.topics, counts.topics, counts.counts))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a host stays in the worker that made it")
+
+
+def sweep_turn(
+    host: Host,
+    n_turns: int,
+    turn: int,
+    seeds: Sequence[np.uint64],
+    weights: Weights,
+    totals: NDArray[np.int64] | None,
+    previous: Sequence[HostTurn],
+    incoming: PackedCounts | None,
+) -> HostTurn:
+    """One turn of a sweep for the shards of a host, `n_turns` after it was made.
+
+    n[k, .] is given at the start of a sweep; later, what all hosts changed in the turn before. The last shard's group
+    comes from another host, if there is one.
+    """
+    host.require(n_turns)
+    host.adopt(weights)
+    share, counts = host.share, host.share.counts
+    if totals is not None:
+        counts.topic_totals[:] = totals
+        host.n_moved = host.n_bytes = 0
+    for each in previous:
+        counts.topic_totals[:] += each.change
+    if incoming is not None:
+        counts.unpack(*share.group_of(share.first + len(share.shards) - 1, turn), incoming)
+        host.n_bytes += incoming.nbytes
+    assert host.alpha is not None
+    assert host.beta is not None
+    done = share.sweep_turn(turn, host.alpha, host.beta, seeds, host.run)
+    host.n_turns += 1
+    host.n_moved += done.n_moved
+    if turn < len(share.groups) - 2:
+        return HostTurn(done.change)
+    of_words = share.of_words(turn, host.beta, host.run)
+    before = counts.topic_totals.copy()
+    return HostTurn(done.change, before, host.n_moved, done.log_likelihoods, of_words, host.n_bytes)
+
+
+def add_turns(turns: Sequence[HostTurn]) -> HostTurn:
+    """What several hosts changed, together."""
+    return HostTurn(np.sum([each.change for each in turns], axis=0))
+
+
+def hand_over(host: Host, swept: HostTurn, n_turns: int, turn: int) -> PackedCounts:
+    """The counts that the first shard had in a turn: they go to the shard before it, on another host.
+
+    The next turn, which changes other counts, may be under way already.
+    """
+    if host.n_turns < n_turns:
+        raise OutOfStep(f"{host.n_turns} turns instead of {n_turns} or more")
+    return host.share.counts.pack(*host.share.group_of(host.share.first, turn))
+
+
+def observe(
+    host: Host, n_turns: int, rngs: Sequence[np.random.Generator]
+) -> tuple[list[tuple[Any, ...]], Sequence[np.random.Generator]]:
+    """What the prior of documents learns from, of every shard; and the generators, as they are afterwards."""
+    host.require(n_turns)
+    prior, share = host.part.doc_prior, host.share
+    assert isinstance(prior, Learning)
+    assert host.alpha is not None
+    alpha = host.alpha
+
+    def observe_shard(i: int) -> tuple[Any, ...]:
+        shard = share.shards[i]
+        return tuple(prior.observe(shard, share.topics[shard.tokens], alpha, rngs[i]))
+
+    return list(host.run(observe_shard, range(len(share.shards)))), rngs
+
+
+def give_topics(host: Host, n_turns: int) -> Topics:
+    """The topics of all tokens that a host has."""
+    host.require(n_turns)
+    return host.share.topics.copy()
+
+
+def give_counts(host: Host, n_turns: int) -> list[PackedCounts]:
+    """The counts of the groups that every shard of a host has had last (or has first, before the first sweep)."""
+    host.require(n_turns)
+    share = host.share
+    turn = n_turns - 1 if n_turns else 0
+    groups = [share.group_of(share.first + i, turn) for i in range(len(share.shards))]
+    return [share.counts.pack(*group) for group in groups]

@@ -1,0 +1,319 @@
+"""Shards spread over the workers of a cluster, and training that outlives the loss of workers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.errors import ClusterError
+from metalda.meta.design import Concentration
+from metalda.priors import Learning
+from metalda.samplers.base import Assignment, Problem, Run
+from metalda.samplers.counts import TopicCounts, Topics
+from metalda.training import hosting
+from metalda.training.cluster import MOST_LOSSES, Cluster, WorkersLost
+from metalda.training.gibbs import resume_chain
+
+if TYPE_CHECKING:
+    from metalda.training.checkpoint import Progress
+
+logger = logging.getLogger("metalda.cluster")
+
+SNAPSHOT_EVERY = 10  # sweeps: what has to be done again, at most, when a worker is lost
+FAN_IN = 8  # changes that are added by one task, where there are many hosts
+
+T = TypeVar("T")
+
+
+class Seat(NamedTuple):
+    """A host on its worker, and the shards first … last - 1 that it has."""
+
+    host: Any  # a future
+    address: str
+    first: int
+    last: int
+
+
+class SpreadAssignment(Assignment):
+    """Topics of tokens on the workers of a cluster: the same turns as in one place, hence the same result.
+
+    A host has shards that follow each other, so that of the groups of words only one leaves it in a turn.
+    """
+
+    def __init__(self, cluster: Cluster, problem: Problem, topics: Topics, counts: TopicCounts) -> None:
+        self.problem = problem
+        self.traffic: dict[str, int] = {}  # bytes that the last sweep sent, by purpose
+        self._cluster = cluster
+        self._topics: Topics | None = topics
+        self._counts, self._counts_are_ours = counts, True
+        self.spread()
+
+    def spread(self) -> None:
+        """Deal the shards to the workers that there are now."""
+        topics, counts = self.topics, self.counts
+        workers = self._cluster.wait_for_workers()
+        n_hosts = min(len(workers), len(self.problem.shards))
+        bounds = [len(self.problem.shards) * i // n_hosts for i in range(n_hosts + 1)]
+        seats = []
+        for (address, n_threads), (first, last) in zip(list(workers.items())[:n_hosts], pairwise(bounds), strict=True):
+            part = self._cut(first, last, topics, counts, n_threads)
+            sent = self._cluster.send(part, address)
+            seats.append(Seat(self._cluster.submit(hosting.Host, sent, on=address, name="host"), address, first, last))
+        self.seats: list[Seat] = seats
+        self._cluster.collect([self._ready(seat) for seat in seats], self.addresses)
+        self._n_turns = 0
+        self._sent = hosting.Weights(None, None)
+        self._incoming: list[Any] = [None] * n_hosts
+        logger.info("%d shards on %d workers.", len(self.problem.shards), n_hosts)
+
+    @property
+    def addresses(self) -> list[str]:
+        return [seat.address for seat in self.seats]
+
+    @property
+    def topics(self) -> Topics:  # type: ignore[override]
+        """z of every token, fetched from the hosts."""
+        if self._topics is None:
+            self._topics = np.concatenate(self._ask_hosts(hosting.give_topics, "give-topics"))
+        return self._topics
+
+    @property
+    def counts(self) -> TopicCounts:  # type: ignore[override]
+        """n[k, v], fetched from the hosts."""
+        if not self._counts_are_ours:
+            share_groups = self.problem.word_groups
+            n_groups, turn = len(share_groups) - 1, max(self._n_turns - 1, 0)
+            packed = [each for given in self._ask_hosts(hosting.give_counts, "give-counts") for each in given]
+            for shard, each in enumerate(packed):
+                group = (shard + turn) % n_groups
+                self._counts.unpack(int(share_groups[group]), int(share_groups[group + 1]), each)
+            self._counts_are_ours = True
+            self.traffic["counts fetched"] = sum(each.nbytes for each in packed)
+        return self._counts
+
+    def sweep(
+        self,
+        alpha: Concentration,
+        beta: Concentration,
+        rngs: Sequence[np.random.Generator],
+        run: Run,
+        n_sweeps: int,
+    ) -> tuple[int, float]:
+        """All turns are handed to the cluster at once; between them nobody waits for us."""
+        cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
+        weights, unchanged = self._changed(alpha, beta), hosting.Weights(None, None)
+        totals = self._counts.topic_totals
+        self._topics, self._counts_are_ours = None, False
+        swept: list[Any] = []
+        for turn in range(n_turns):
+            seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
+            first, previous = turn == 0, self._add(swept)
+            swept = [
+                cluster.submit(
+                    hosting.sweep_turn,
+                    seat.host,
+                    self._n_turns,
+                    turn,
+                    seeds[seat.first : seat.last],
+                    weights if first else unchanged,
+                    totals if first else None,
+                    previous,
+                    incoming,
+                    on=seat.address,
+                    name="sweep-tokens",
+                )
+                for seat, incoming in zip(seats, self._incoming, strict=True)
+            ]
+            self._n_turns += 1
+            if len(seats) > 1:
+                leaving = [
+                    cluster.submit(
+                        hosting.hand_over,
+                        seat.host,
+                        done,
+                        self._n_turns,
+                        turn,
+                        on=seat.address,
+                        name="hand-over-counts",
+                    )
+                    for seat, done in zip(seats, swept, strict=True)
+                ]
+                self._incoming = [*leaving[1:], leaving[0]]  # the first shard of the next host had it before
+        done = cluster.collect(swept, self.addresses)
+        totals = done[0].before + sum(each.change for each in done)
+        self._counts.topic_totals[:] = totals
+        self._weigh(weights, done, n_turns)
+        log_likelihood = sum(each for host in done for each in host.log_likelihoods)
+        of_words = sum(each for host in done for each in host.of_words)
+        return sum(host.n_moved for host in done), log_likelihood + of_words - self._counts.of_totals(beta)
+
+    def observe(
+        self, prior: Learning, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
+    ) -> list[tuple[Any, ...]]:
+        futures = [
+            self._cluster.submit(
+                hosting.observe,
+                seat.host,
+                self._n_turns,
+                list(rngs[seat.first : seat.last]),
+                on=seat.address,
+                name="observe-documents",
+            )
+            for seat in self.seats
+        ]
+        observed: list[tuple[Any, ...]] = []
+        advanced: list[np.random.Generator] = []
+        for found, generators in self._cluster.collect(futures, self.addresses):
+            observed += found
+            advanced += generators
+        for own, other in zip(rngs, advanced, strict=True):
+            own.bit_generator.state = other.bit_generator.state
+        self.traffic["observations"] = sum(_n_bytes(each) for each in observed)
+        return observed
+
+    def _cut(self, first: int, last: int, topics: Topics, counts: TopicCounts, n_threads: int) -> hosting.Part:
+        """What the host of shards first … last - 1 needs."""
+        problem, bounds = self.problem, self.problem.shard_bounds
+        documents = slice(int(bounds[first]), int(bounds[last]))
+        begin, end = int(problem.offsets[documents.start]), int(problem.offsets[documents.stop])
+        design, groups = problem.doc_prior.design, problem.word_groups
+        alone = replace(design, row_of=np.empty(0, np.int32))
+        return hosting.Part(
+            first,
+            bounds[first : last + 1] - bounds[first],
+            np.asarray(problem.words[begin:end]),
+            problem.offsets[documents.start : documents.stop + 1] - begin,
+            design.row_of[documents],
+            topics[begin:end],
+            groups,
+            problem.stripes,
+            counts.starts,
+            tuple(counts.pack(int(groups[s]), int(groups[s + 1])) for s in range(first, last)),
+            replace(problem.doc_prior, design=alone),
+            problem.word_prior,
+            n_threads,
+        )
+
+    def _ready(self, seat: Seat) -> Any:
+        """Something small to wait for, since a host cannot be fetched."""
+        return self._cluster.submit(hosting.Host.require, seat.host, 0, on=seat.address, name="ready")
+
+    def _ask_hosts(self, question: Callable[..., Any], name: str) -> list[Any]:
+        futures = [
+            self._cluster.submit(question, seat.host, self._n_turns, on=seat.address, name=name) for seat in self.seats
+        ]
+        return self._cluster.collect(futures, self.addresses)
+
+    def _add(self, turns: list[Any]) -> list[Any]:
+        """The same changes in fewer pieces, added in a tree on the workers."""
+        while len(turns) > FAN_IN:
+            pieces = [turns[i : i + FAN_IN] for i in range(0, len(turns), FAN_IN)]
+            turns = [self._cluster.submit(hosting.add_turns, piece, name="add-changes") for piece in pieces]
+        return turns
+
+    def _changed(self, alpha: Concentration, beta: Concentration) -> hosting.Weights:
+        """The weights that hosts do not know yet."""
+        now = hosting.Weights(alpha.log_weights, beta.log_weights)
+        changed = [
+            None if old is not None and np.array_equal(old, new) else new.copy()
+            for old, new in zip(self._sent, now, strict=True)
+        ]
+        self._sent = hosting.Weights(
+            *(old if new is None else new for old, new in zip(self._sent, changed, strict=True))
+        )
+        return hosting.Weights(*changed)
+
+    def _weigh(self, weights: hosting.Weights, done: Sequence[hosting.HostTurn], n_turns: int) -> None:
+        """Add up what this sweep sent."""
+        n_hosts = len(self.seats)
+        self.traffic = {
+            "counts handed over": sum(host.n_bytes for host in done),
+            "changes of totals": n_turns * n_hosts * n_hosts * done[0].change.nbytes,
+            "weights": n_hosts * sum(each.nbytes for each in weights if each is not None),
+        }
+
+
+def _n_bytes(value: Any) -> int:
+    return value.nbytes if isinstance(value, np.ndarray) else sum(map(_n_bytes, value))
+
+
+class Snapshot(NamedTuple):
+    """Enough to do the sweeps since then again, to the same result."""
+
+    topics: Topics
+    log_doc_weights: NDArray[np.float64]
+    log_word_weights: NDArray[np.float64]
+    generators: list[Any]
+    n_sweeps: int
+
+    @classmethod
+    def take(cls, progress: Progress) -> Snapshot:
+        state = progress.state
+        generators = [rng.bit_generator.state for rng in progress.rngs.all]
+        weights = state.log_doc_weights.copy(), state.log_word_weights.copy()
+        return cls(state.topics, *weights, generators, progress.n_sweeps)
+
+    def restore(self, problem: Problem, progress: Progress) -> None:
+        """Set progress back. Draws stay: none is kept without a snapshot after it."""
+        for rng, state in zip(progress.rngs.all, self.generators, strict=True):
+            rng.bit_generator.state = state
+        del progress.trace[self.n_sweeps :]
+        arrays = {"topics": self.topics}
+        progress.state = resume_chain(problem, arrays, self.log_doc_weights, self.log_word_weights, self.n_sweeps)
+
+
+class Survivor:
+    """Runs a chain on a cluster. When workers are lost, it deals the shards anew and repeats what was lost."""
+
+    def __init__(self, cluster: Cluster, problem: Problem, progress: Progress, step: Callable[[], Any]) -> None:
+        self._cluster = cluster
+        self._problem = problem
+        self._progress = progress
+        self._step = step  # one more sweep, that keeps nothing
+        self._snapshot = Snapshot.take(progress)
+        self._in_place = False  # whether the hosts are where progress is
+
+    def __call__(self, action: Callable[[], T]) -> T:
+        """Do it; when workers are lost, go back to where we are now, and do it again."""
+        n_sweeps, losses = self._progress.n_sweeps, []
+        while len(losses) < MOST_LOSSES:
+            try:
+                if not self._in_place:
+                    self._place()
+                while self._progress.n_sweeps < n_sweeps:
+                    self._step()
+                return action()
+            except WorkersLost as loss:  # noqa: PERF203
+                logger.warning("Lost workers (%s); going on from sweep %d.", loss, self._snapshot.n_sweeps)
+                losses.append(str(loss))
+                self._in_place = False
+        raise ClusterError(
+            f"workers were lost {MOST_LOSSES} times in a row, the last time {losses[-1]}; perhaps they have too little "
+            "memory: use more workers, or larger ones"
+        )
+
+    def take_snapshot(self) -> None:
+        """Remember this state; and if workers have come or gone, deal the shards anew."""
+        self._snapshot = Snapshot.take(self._progress)
+        assignment = self._progress.state.assignment
+        assert isinstance(assignment, SpreadAssignment)
+        workers = self._cluster.workers()
+        n_hosts = min(len(workers), len(self._problem.shards))
+        if n_hosts > len(assignment.seats):
+            assignment.spread()
+
+    def _place(self) -> None:
+        """Put the snapshot on the workers that there are."""
+        progress = self._progress
+        if progress.n_sweeps != self._snapshot.n_sweeps or isinstance(progress.state.assignment, SpreadAssignment):
+            self._snapshot.restore(self._problem, progress)
+        local = progress.state.assignment
+        spread = SpreadAssignment(self._cluster, self._problem, local.topics, local.counts)
+        progress.state = progress.state._replace(assignment=spread)
+        self._in_place = True
