@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from metalda.corpus import building
 from metalda.corpus.checking import check_parts, frozen_integers
+from metalda.corpus.chunks import tally
 from metalda.corpus.columns import Columns
 from metalda.corpus.counting import expand_counts
 from metalda.corpus.formats import read_path
@@ -287,7 +288,7 @@ class Corpus:
 
     def trim(self) -> "Corpus":
         """Without the words that occur in no document."""
-        used = np.bincount(self.words, minlength=len(self.vocabulary)) > 0
+        used = tally(self.words, len(self.vocabulary)) > 0
         words, offsets = keep_words(self.words, self.offsets, used)
         vocabulary = tuple(self.vocabulary[v] for v in np.flatnonzero(used))
         return replace(self, words=words, offsets=offsets, vocabulary=vocabulary)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from metalda.corpus.chunks import spans
 from metalda.errors import InputError
 
 
@@ -41,5 +42,9 @@ def take_rows(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tupl
     """These rows of flat ragged data, in this order, as values and offsets."""
     starts, lengths = offsets[rows], np.diff(offsets)[rows]
     new_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    positions = np.arange(new_offsets[-1]) + np.repeat(starts - new_offsets[:-1], lengths)
-    return values[positions], new_offsets
+    taken = np.empty(new_offsets[-1], values.dtype)
+    for first, last in spans(new_offsets):
+        begin, end = new_offsets[first], new_offsets[last]
+        shifts = starts[first:last] - new_offsets[first:last]
+        taken[begin:end] = values[np.arange(begin, end) + np.repeat(shifts, lengths[first:last])]
+    return taken, new_offsets

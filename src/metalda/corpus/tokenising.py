@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from metalda.corpus.chunks import spans
 from metalda.corpus.named import first_duplicate
 from metalda.errors import EmptyVocabularyError, InputError
 
@@ -220,10 +221,14 @@ def document_frequency(words: np.ndarray, offsets: np.ndarray, n_words: int) -> 
 def keep_words(words: np.ndarray, offsets: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Drop the tokens of all other words and renumber; the order of the rest stays."""
     new_id = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    words = new_id[words]
-    stays = words >= 0
-    total = np.concatenate((np.zeros(1, np.int64), np.cumsum(stays)))
-    return words[stays], total[offsets]
+    pieces, new_offsets = [np.empty(0, np.int32)], np.zeros(len(offsets), np.int64)
+    for first, last in spans(offsets):
+        piece = new_id[words[offsets[first] : offsets[last]]]
+        stays = piece >= 0
+        total = np.concatenate((np.zeros(1, np.int64), np.cumsum(stays)))
+        new_offsets[first + 1 : last + 1] = new_offsets[first] + total[offsets[first + 1 : last + 1] - offsets[first]]
+        pieces.append(piece[stays])
+    return np.concatenate(pieces), new_offsets
 
 
 def _no_words(n_before: int, n_documents: int, filters: Filters) -> str:

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.chunks import spans, tally
 from metalda.kernels.border import frozen
+from metalda.storage.scratch import empty_beside
 
 
 class Shard(NamedTuple):
@@ -52,7 +54,7 @@ class Block(NamedTuple):
 
 def group_words(words: NDArray[np.int32], n_words: int, n_groups: int) -> NDArray[np.int64]:
     """Cut the vocabulary into groups with about as many tokens each: where each begins, and where the last ends."""
-    totals = np.cumsum(np.bincount(words, minlength=n_words))
+    totals = np.cumsum(tally(words, n_words))
     targets = len(words) * np.arange(1, n_groups) / n_groups
     return np.concatenate([[0], np.searchsorted(totals, targets) + 1, [n_words]]).clip(0, n_words).astype(np.int64)
 
@@ -60,22 +62,36 @@ def group_words(words: NDArray[np.int32], n_words: int, n_groups: int) -> NDArra
 def order_by_group(
     words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """The tokens of every document with the groups of their words one after the other."""
-    n_groups = len(groups) - 1
-    keys = np.repeat(np.arange(len(offsets) - 1) * n_groups, np.diff(offsets))
-    keys += np.searchsorted(groups[1:-1], words, side="right")
-    return words[np.argsort(keys, kind="stable")]
+    """The tokens of every document with the groups of their words one after the other.
+
+    Those of a large corpus that lies on the disk lie on the disk, too.
+    """
+    ordered = empty_beside(words, words.shape, np.int32)
+    for first, last in spans(offsets):
+        tokens = slice(int(offsets[first]), int(offsets[last]))
+        keys = _group_keys(words[tokens], offsets[first : last + 1], groups)
+        ordered[tokens] = words[tokens][np.argsort(keys, kind="stable")]
+    return ordered
 
 
 def cut_blocks(shard: Shard, groups: NDArray[np.int64]) -> tuple[Block, ...]:
     """The blocks of a shard, one for each group of words; its tokens must be in the order of `order_by_group`."""
-    group_of = np.searchsorted(groups[1:-1], shard.words, side="right")
-    falls = np.flatnonzero(np.diff(group_of) < 0) + 1
-    if not np.isin(falls, shard.offsets).all():
-        raise ValueError("the tokens of documents are not in the order of groups of words")
-    edges = [shard.offsets[:-1]]
-    for group in range(1, len(groups) - 1):
-        before = np.concatenate([[0], np.cumsum(group_of < group)])
-        edges.append(shard.offsets[:-1] + before[shard.offsets[1:]] - before[shard.offsets[:-1]])
-    edges.append(shard.offsets[1:])
+    n_groups, n_documents = len(groups) - 1, len(shard.offsets) - 1
+    edges = np.empty((n_groups + 1, n_documents), np.int64)
+    edges[0] = shard.offsets[:-1]
+    for first, last in spans(shard.offsets):
+        offsets = shard.offsets[first : last + 1]
+        keys = _group_keys(shard.words[offsets[0] : offsets[-1]], offsets, groups)
+        if (np.diff(keys) < 0).any():
+            raise ValueError("the tokens of documents are not in the order of groups of words")
+        sizes = np.bincount(keys, minlength=(last - first) * n_groups).reshape(-1, n_groups)
+        edges[1:, first:last] = offsets[:-1] + np.cumsum(sizes, axis=1).T
     return tuple(Block(frozen(a, np.int64), frozen(b, np.int64)) for a, b in pairwise(edges))
+
+
+def _group_keys(words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that sort the tokens of some documents by document, then by the group of their words."""
+    n_groups = len(groups) - 1
+    keys = np.repeat(np.arange(len(offsets) - 1) * n_groups, np.diff(offsets))
+    keys += np.searchsorted(groups[1:-1], words, side="right")
+    return keys

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from metalda.corpus.chunks import slices, tally
 from metalda.kernels.border import frozen
 from metalda.kernels.lists import (
     add_changes,
@@ -59,15 +60,18 @@ class TopicCounts:
     def count(cls, words: Words, topics: Topics, n_topics: int, design: Design) -> TopicCounts:
         """Count topics from scratch."""
         n_words = len(design.row_of)
-        room = np.minimum(np.bincount(words, minlength=n_words), n_topics)
+        room = np.minimum(tally(words, n_words), n_topics)
         starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
-        matrix = sparse.coo_array((np.ones(len(words), np.int32), (words, topics)), shape=(n_words, n_topics)).tocsr()
+        matrix = sparse.csr_array((n_words, n_topics), dtype=np.int32)
+        for some in slices(len(words)):
+            cells = np.ones(len(words[some]), np.int32), (words[some], topics[some])
+            matrix = matrix + sparse.coo_array(cells, shape=matrix.shape).tocsr()
         matrix.sort_indices()
         sizes = np.diff(matrix.indptr)
         at = np.arange(matrix.nnz) + np.repeat(starts[:-1] - matrix.indptr[:-1], sizes)
         list_topics, list_counts = np.zeros(starts[-1], np.uint16), np.zeros(starts[-1], np.int32)
         list_topics[at], list_counts[at] = matrix.indices, matrix.data
-        totals = np.bincount(topics, minlength=n_topics).astype(np.int64)
+        totals = tally(topics, n_topics)
         return cls(frozen(starts, np.int64), sizes.astype(np.int32), list_topics, list_counts, totals, design)
 
     def sweep(

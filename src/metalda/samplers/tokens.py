@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.chunks import spans
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, cut_blocks
@@ -27,10 +28,15 @@ class Tokens(Sampler):
         if allowed.all():
             topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
             return TokenAssignment(problem, topics)
-        rows = np.repeat(prior.design.row_of, np.diff(problem.offsets))
         sizes, choices = allowed.sum(axis=1), np.nonzero(allowed)[1].astype(np.uint16)
-        chosen = (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
-        return TokenAssignment(problem, choices[(np.cumsum(sizes) - sizes)[rows] + chosen])
+        starts = np.cumsum(sizes) - sizes
+        topics = np.empty(len(problem.words), np.uint16)
+        for first, last in spans(problem.offsets):
+            offsets = problem.offsets[first : last + 1]
+            rows = np.repeat(prior.design.row_of[first:last], np.diff(offsets))
+            chosen = (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
+            topics[offsets[0] : offsets[-1]] = choices[starts[rows] + chosen]
+        return TokenAssignment(problem, topics)
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
         topics = arrays["topics"].copy()

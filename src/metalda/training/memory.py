@@ -8,28 +8,37 @@ from pathlib import Path
 
 import numpy as np
 
+from metalda.corpus.chunks import CHUNK, tally
 from metalda.errors import InputError
 from metalda.samplers import Problem
+from metalda.storage.scratch import is_mapped
 
 logger = logging.getLogger("metalda.memory")
 
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
-    """Bytes for the arrays that grow with the corpus, the labels or the number of topics, at their peak."""
+    """Bytes for the arrays that grow with the corpus, the labels or the number of topics, at their peak.
+
+    Words that lie on the disk count for nothing: the system keeps as many of them in memory as there is room for.
+    """
     n_tokens, n_topics = len(problem.words), problem.n_topics
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
-    frequencies = np.bincount(problem.words, minlength=problem.n_words)
+    frequencies = tally(problem.words, problem.n_words)
     cells = int(np.minimum(frequencies, n_topics).sum())  # of n[k, v] that can be other than 0
     designs = problem.doc_prior.design, problem.word_prior.design
     weights = n_topics * sum(len(design.names) for design in designs)
-    tokens = n_tokens * (4 + 2 + (4 if n_shards > 1 else 0))
+    words = 0 if is_mapped(problem.words) else n_tokens * (8 if n_shards > 1 else 4)
+    blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)
     training = (
-        max(6 * cells, 20 * n_tokens)  # n[k, v], or what is needed to count it the first time
+        6 * cells  # n[k, v]
+        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # what is needed to count it the first time
         + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
     )
     averaging = 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is formed
     return (
-        tokens
+        words
+        + 2 * n_tokens  # z
+        + blocks
         + problem.sampler.memory(problem)
         + max(training, averaging)
         + 4 * n_topics * sum(design.n_rows for design in designs)  # alpha and beta
