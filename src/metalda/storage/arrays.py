@@ -1,14 +1,28 @@
 """Array files: how named arrays become bytes, in one safetensors file or in one ``.npy`` file each."""
 
+import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 _CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A one-dimensional array that comes in pieces, so that it need not be in memory; for ``.npy`` files only."""
+
+    dtype: type
+    length: int
+    pieces: Callable[[], Iterable[np.ndarray]]
+
+
+Contents = Mapping[str, np.ndarray | Streamed]
 
 
 class ChecksumWriter:
@@ -25,6 +39,10 @@ class ChecksumWriter:
         self.crc = zlib.crc32(data, self.crc)
         return len(data)
 
+    def write_array(self, array: np.ndarray) -> None:
+        """The numbers of a `plain` array, without a copy of them."""
+        self.write(array.reshape(-1).view(np.uint8).data)  # type: ignore[arg-type]
+
 
 def checksum(path: Path) -> int:
     """CRC-32 of a file, read in pieces."""
@@ -35,28 +53,60 @@ def checksum(path: Path) -> int:
     return crc
 
 
-def plain(array: np.ndarray) -> np.ndarray:
+def plain(array: np.ndarray | Streamed) -> np.ndarray | Streamed:
     """The array in C order and little-endian, as both layouts hold it; refuses what would need pickle."""
+    if isinstance(array, Streamed):
+        return array
     array = np.asarray(array)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(f"arrays of type {array.dtype} cannot be saved")
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
-def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:
+def save_arrays(path: Path, arrays: Contents) -> tuple[int, int]:
     """Write a new file, down to the disk; returns its size and CRC-32."""
     with path.open("xb") as file:
         writer = ChecksumWriter(file)
         if path.suffix == ".npy":
             (array,) = arrays.values()
-            np.lib.format.write_array(writer, array, allow_pickle=False)
+            _write_npy(writer, array)
         else:
-            from safetensors.numpy import save
-
-            writer.write(save(dict(arrays)))
+            _write_safetensors(writer, arrays)
         file.flush()
         os.fsync(file.fileno())
     return writer.size, writer.crc
+
+
+def _write_npy(writer: ChecksumWriter, array: np.ndarray | Streamed) -> None:
+    if isinstance(array, np.ndarray):
+        np.lib.format.write_array(writer, array, allow_pickle=False)
+        return
+    dtype = np.dtype(array.dtype).newbyteorder("<")
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (array.length,)}
+    np.lib.format.write_array_header_1_0(writer, header)
+    n_written = 0
+    for piece in array.pieces():
+        writer.write_array(np.ascontiguousarray(piece, dtype))
+        n_written += len(piece)
+    if n_written != array.length:
+        raise ValueError(f"{n_written:,} numbers came where {array.length:,} were announced")
+
+
+def _write_safetensors(writer: ChecksumWriter, arrays: Contents) -> None:
+    """The bytes of `safetensors.numpy.save`, which would need twice the memory of all arrays."""
+    names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so that all are aligned
+    header, end = {}, 0
+    for name in names:
+        array = arrays[name]
+        assert isinstance(array, np.ndarray)
+        begin, end = end, end + array.nbytes
+        kind = "BOOL" if array.dtype.kind == "b" else f"{array.dtype.kind.upper()}{8 * array.dtype.itemsize}"
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode("ascii")
+    text += b" " * (-len(text) % 8)
+    writer.write(len(text).to_bytes(8, "little") + text)
+    for name in names:
+        writer.write_array(arrays[name])  # type: ignore[arg-type]
 
 
 def load_arrays(path: Path, names: list[str], *, mmap: bool) -> dict[str, np.ndarray]:

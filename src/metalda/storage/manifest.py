@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metalda.errors import StorageError
+from metalda.storage.locations import Remote
 
 VERSION = 1
 
@@ -50,7 +51,7 @@ def encode(kind: str, files: dict[str, ArrayFile], document: dict[str, Any]) -> 
     return json.dumps(content, allow_nan=False).encode("ascii")
 
 
-def decode(path: Path, kind: str) -> Manifest:
+def decode(path: Path | Remote, kind: str) -> Manifest:
     """Read and check a manifest; every kind of damage is one line that names the file."""
     content = _parse(path)
     if not isinstance(content, dict) or content.get("format") != f"metalda-{kind}":
@@ -70,7 +71,7 @@ def decode(path: Path, kind: str) -> Manifest:
     return Manifest({name: _array_file(path, name, entry) for name, entry in files.items()}, document)
 
 
-def says_format(path: Path, kind: str) -> bool:
+def says_format(path: Path | Remote, kind: str) -> bool:
     """Whether the file is a manifest of this kind, of whatever version."""
     try:
         content = _parse(path)
@@ -79,7 +80,7 @@ def says_format(path: Path, kind: str) -> bool:
     return isinstance(content, dict) and content.get("format") == f"metalda-{kind}"
 
 
-def _parse(path: Path) -> Any:
+def _parse(path: Path | Remote) -> Any:
     try:
         return json.loads(path.read_bytes(), parse_constant=_reject_constant)
     except OSError as error:
@@ -92,7 +93,7 @@ def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _array_file(path: Path, name: str, entry: Any) -> ArrayFile:
+def _array_file(path: Path | Remote, name: str, entry: Any) -> ArrayFile:
     if name in {"", ".", ".."} or any(c in name for c in "/\\:\0") or not name.endswith((".npy", ".safetensors")):
         raise StorageError(f"{path}: damaged: {name!r} is not the name of an array file in this folder")
     arrays, size, crc32 = (entry.get(key) if isinstance(entry, dict) else None for key in ("arrays", "bytes", "crc32"))

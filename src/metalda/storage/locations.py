@@ -1,0 +1,137 @@
+"""Where things lie: a path on this machine, or ``scheme://…``, which fsspec opens (S3, Google Cloud, HDFS …)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+from typing import Any, BinaryIO
+
+from metalda.errors import InputError, missing_extra
+
+PathLike = str | os.PathLike[str]
+
+_SCHEMES = re.compile(r"(?:[A-Za-z][\w+.-]+::)*([A-Za-z][\w+.-]+)://")  # C:// is a drive, not a scheme
+_SHORTENED = re.compile(r"([A-Za-z][\w+.-]+):/(?!/)")  # what `Path` makes of them
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file or folder elsewhere, with those methods of a `Path` that are used here."""
+
+    url: str
+
+    @cached_property
+    def _opened(self) -> tuple[Any, str]:
+        """The file system, and the path in it."""
+        try:
+            import fsspec
+        except ImportError:
+            raise missing_extra("fsspec", "dask", f"Reading and writing {self.url}") from None
+        try:
+            return fsspec.core.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:  # an unknown scheme, or one whose package is missing
+            raise InputError(f"{self.url}: {' '.join(str(error).split())}") from error
+
+    @property
+    def system(self) -> Any:
+        """That of fsspec, which knows this place."""
+        return self._opened[0]
+
+    @property
+    def path(self) -> str:
+        """The place, as the system calls it."""
+        return self._opened[1]
+
+    @property
+    def _pure(self) -> PurePosixPath:
+        return PurePosixPath(self.url.rstrip("/"))
+
+    @property
+    def name(self) -> str:
+        return self._pure.name
+
+    @property
+    def stem(self) -> str:
+        return self._pure.stem
+
+    @property
+    def suffix(self) -> str:
+        return self._pure.suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        return self._pure.suffixes
+
+    def __truediv__(self, name: str) -> Remote:
+        return Remote(f"{self.url.rstrip('/')}/{name}")
+
+    def __str__(self) -> str:
+        return self.url
+
+    def resolve(self) -> Remote:
+        return self
+
+    def exists(self) -> bool:
+        return bool(self.system.exists(self.path))
+
+    def is_dir(self) -> bool:
+        return bool(self.system.isdir(self.path))
+
+    def is_file(self) -> bool:
+        return bool(self.system.isfile(self.path))
+
+    def iterdir(self) -> Iterator[Remote]:
+        """What a folder holds."""
+        self.system.invalidate_cache(self.path)
+        for path in self.system.ls(self.path, detail=False):
+            yield self / PurePosixPath(path).name
+
+    def files(self) -> Iterator[tuple[str, Remote]]:
+        """All files below a folder, with their names relative to it."""
+        for path in self.system.find(self.path):
+            name = path.removeprefix(self.path.rstrip("/")).lstrip("/")
+            yield name, self / name
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        return self.system.open(self.path, mode)
+
+    def read_bytes(self) -> bytes:
+        with self.open("rb") as file:
+            return file.read()
+
+    def write_bytes(self, data: bytes) -> None:
+        with self.open("wb") as file:
+            file.write(data)
+
+    def unlink(self) -> None:
+        self.system.rm_file(self.path)
+
+    def stat(self) -> Any:
+        """The size alone."""
+        return SimpleNamespace(st_size=int(self.system.size(self.path) or 0))
+
+    def download(self, target: Path) -> None:
+        """Copy the file to one here."""
+        self.system.get_file(self.path, str(target))
+
+    def upload(self, source: Path) -> None:
+        """Copy a file here to this place, whole or not at all where the system can do so (object stores can)."""
+        self.system.put_file(str(source), self.path)
+
+
+def locate(path: PathLike | Remote) -> Any:
+    """A `Path`, or a `Remote` for ``scheme://…``; also for a `Path` made from one, which has lost a slash."""
+    if isinstance(path, Remote):
+        return path
+    text = os.fspath(path)
+    if isinstance(path, Path):
+        text = _SHORTENED.sub(r"\1://", text, count=1) if _SHORTENED.match(text) else text
+    scheme = _SCHEMES.match(text)
+    if scheme is None:
+        return Path(path)
+    return Path(text.removeprefix(scheme[0])) if scheme[0] in ("file://", "local://") else Remote(text)
