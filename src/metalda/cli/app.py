@@ -19,6 +19,7 @@ from metalda.cli import (
     importing,
     inspecting,
     judging,
+    preparing,
     reporting,
     reproducing,
 )
@@ -70,6 +71,11 @@ _add(
     fitting.fit,
     name="fit",
     example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
+)
+_add(
+    preparing.prepare,
+    name="prepare",
+    example="metalda prepare papers.tsv.xz -o corpus --text abstract --labels categories --min-df 5 --jobs 2",
 )
 _add(importing.import_state, name="import", example="metalda import topic-state.gz -o model")
 _add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import completing, options
-from metalda.cli.reading import ReadingOptions
+from metalda.cli.reading import Reading, ReadingOptions
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
 from metalda.models.registry import MODELS, NAMES, find_model, parameters_of
@@ -25,7 +25,9 @@ _MODELS_HELP = "Which model: " + "; ".join(f"{entry.name} {entry.description}" f
 
 def fit(
     data: options.Data,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Folder for the model.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="MODEL", help="Folder for the model.", parser=options.location)
+    ],
     reading_options: ReadingOptions,
     id: options.Id = None,
     embeddings: Annotated[
@@ -94,7 +96,12 @@ def fit(
     cluster: options.Cluster = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option("--checkpoint", metavar="DIR", help="Folder in which to keep the state of training."),
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Folder in which to keep the state of training.",
+            parser=options.location,
+        ),
     ] = None,
     checkpoint_every: Annotated[
         int, typer.Option("--checkpoint-every", min=1, help="Sweeps from one checkpoint to the next.")
@@ -150,8 +157,7 @@ def fit(
     )
     word_files, known = WordFiles(embeddings, word_features), parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
-    reading = reading_options.for_training(data, id=id)
-    corpus = reading.read(data, progress=not quiet, **reading_options.filters)
+    corpus, reading = reading_options.read(data, id=id, progress=not quiet)
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)
@@ -161,10 +167,10 @@ def fit(
     with connected(cluster, count_jobs(options.jobs(jobs))) as client:
         estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
     seconds = time.perf_counter() - start
-    estimator.metadata_["reading"] = reading.with_edges(corpus.label_names).to_saved()
+    estimator.metadata_["reading"] = reading.to_saved()
     estimator.save(output)
     if not quiet:
-        _print_result(estimator, output, data, seconds)
+        _print_result(estimator, output, data, _example(data, reading), seconds)
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
@@ -198,7 +204,16 @@ def _takes_text(model: type[TopicModel], parameter: str, value: str) -> bool:
     return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
 
 
-def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -> None:
+def _example(data: Path, reading: Reading) -> str:
+    """The name that a file with new documents might have."""
+    from metalda.corpus.saving import is_saved
+
+    if is_saved(data):
+        return f"new{reading.suffix or ''}"
+    return "new" + "".join(data.suffixes[-2:] if data.suffix in (".gz", ".bz2", ".xz") else data.suffixes[-1:])
+
+
+def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
     from metalda.cli.summary import count, print_topics
     from metalda.cli.text import clean
 
@@ -207,11 +222,10 @@ def _print_result(model: TopicModel, output: Path, data: Path, seconds: float) -
         sweeps = f"stopped after {model.n_iter_:,} of {model.n_iter:,} sweeps"
     print(f"{type(model).__name__}: {count(len(model.components_), 'topic')}, {sweeps}, {seconds:.1f} s\n")
     print_topics(model, top_n=10)
-    suffixes = data.suffixes[-2:] if data.suffix in (".gz", ".bz2", ".xz") else data.suffixes[-1:]
-    folder, example = clean(shlex.quote(str(output))), clean(shlex.quote("new" + "".join(suffixes)))
+    folder = clean(shlex.quote(str(output)))
     print(f"\nSaved to {clean(str(output))}. Next:")
     print(f"  metalda topics {folder} --top-n 20")
     if model.label_names_ and model._has_label_effects:
         print(f"  metalda effects {folder}")
-    print(f"  metalda transform {folder} {example} -o proportions.csv")
+    print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
     print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import options
-from metalda.cli.reading import Reading, read_stop_words
+from metalda.cli.reading import Reading, load_prepared, read_stop_words
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -29,7 +29,11 @@ class NewTexts:
     ] = None
 
     def read(self, model: TopicModel, data: Path, *, id: str | None = None) -> Corpus:
-        """The documents of a file, for this model."""
+        """The documents of a file, or of a prepared corpus, for this model."""
+        given = {**vars(self), "id": id}
+        no_labels = bool(self._of_labels()["no_labels"])
+        if saved := load_prepared(data, {name: value for name, value in given.items() if name != "no_labels"}, self):
+            return saved[0].without_labels() if no_labels else saved[0]
         reading = Reading.from_saved(model.metadata_).for_new(
             data,
             text=options.columns(self.text),

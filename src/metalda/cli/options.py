@@ -65,11 +65,21 @@ Cluster = Annotated[
 
 DATA_HELP = (
     "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
-    "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz."
+    "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz, and at scheme://…; or a corpus that metalda prepare made."
 )
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False)]
+
+def location(text: str) -> Path:
+    """A path, or what stands in its place for ``scheme://…``."""
+    from metalda.storage import locate
+
+    return locate(text)
+
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=location)]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False, parser=location)
+]
 Printing = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 Text = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from metalda.errors import InputError, StorageError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
+    from metalda.corpus.preparing import Sizes
 
 _WITHOUT_FIELDS = ("text", "folder", "java")
 _TYPES = {
@@ -51,24 +52,46 @@ class Reading:
         """The corpus in a file or folder."""
         from metalda.corpus import Corpus
 
-        tokenising = {} if self.token_pattern is None else {"token_pattern": self.token_pattern}
         return Corpus.read(
             path,
-            text=self.text,
-            labels=self.labels,
-            id=self.id,
-            format=self.format,
+            **self._fields,
             label_delimiter=self.label_delimiter,
-            bins=self.bins,
-            numbers=self.numbers,
-            encoding=self.encoding,
             progress=progress,
-            stop_words=self.stop_words,
-            lowercase=self.lowercase,
-            ngram_range=(1, self.ngrams),
-            **tokenising,
+            **self._tokenising,
             **filters,
         )
+
+    def prepare(self, path: Path, output: Path, *, n_jobs: int, progress: bool, resume: bool, **filters: Any) -> Sizes:
+        """The same as a corpus on the disk, which knows how it was read."""
+        from metalda.corpus.building import Settings
+        from metalda.corpus.preparing import prepare_corpus
+
+        return prepare_corpus(
+            path,
+            output,
+            Settings(**self._tokenising, **filters),
+            n_jobs=n_jobs,
+            progress=progress,
+            resume=resume,
+            describe=lambda labels: {"reading": self.with_edges(labels).to_saved()},
+            delimiter=self.label_delimiter,
+            **self._fields,
+        )
+
+    @property
+    def _fields(self) -> dict[str, Any]:
+        names = ("text", "labels", "id", "format", "bins", "numbers", "encoding")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _tokenising(self) -> dict[str, Any]:
+        pattern = {} if self.token_pattern is None else {"token_pattern": self.token_pattern}
+        return {
+            "stop_words": self.stop_words,
+            "lowercase": self.lowercase,
+            "ngram_range": (1, self.ngrams),
+            **pattern,
+        }
 
     def located(self, path: Path) -> Reading:
         """With the format that the file has."""
@@ -146,6 +169,14 @@ class ReadingOptions:
     lowercase: options.Lowercase = True
     token_pattern: options.TokenPattern = None
 
+    def read(self, path: Path, *, id: str | None = None, progress: bool) -> tuple[Corpus, Reading]:
+        """The corpus in a file or folder, or one that was prepared; and how new documents are to be read."""
+        if saved := load_prepared(path, {**vars(self), "id": id}, self):
+            return saved
+        reading = self.for_training(path, id=id)
+        corpus = reading.read(path, progress=progress, **self.filters)
+        return corpus, reading.with_edges(corpus.label_names)
+
     def for_training(self, path: Path, *, id: str | None = None) -> Reading:
         """What they mean for this file."""
         reading = Reading(
@@ -171,6 +202,27 @@ class ReadingOptions:
             "min_df": options.count_or_share(self.min_df, "--min-df"),
             "max_df": options.count_or_share(self.max_df, "--max-df"),
         }
+
+
+def load_prepared(path: Path, given: Mapping[str, Any], group: Any) -> tuple[Corpus, Reading] | None:
+    """The corpus in a folder of `metalda prepare`, if it is one, and how it was read.
+
+    Options that say how to read something else are errors: those `given` whose default in `group` is another.
+    """
+    from metalda.corpus.saving import is_saved, load_metadata
+
+    if not is_saved(path):
+        return None
+    from metalda.corpus import Corpus
+
+    defaults = {option.name: option.default for option in fields(group)}
+    for name, value in given.items():
+        if value != defaults.get(name):
+            option = f"--{'no-lowercase' if name == 'lowercase' else name.replace('_', '-')}"
+            raise InputError(
+                f"{path}: is a prepared corpus, in which {option} has no effect; give it to metalda prepare"
+            )
+    return Corpus.load(path), Reading.from_saved(load_metadata(path))
 
 
 def read_stop_words(value: str | None, *, lowercase: bool, default: str | list[str] | None) -> str | list[str] | None:

@@ -24,6 +24,7 @@ def report(
             "--corpus",
             metavar="DATA",
             help="Documents to show, such as those of training: a file as for fit, or the folder of a saved corpus.",
+            parser=options.location,
         ),
     ] = None,
     id: options.Id = None,
@@ -63,12 +64,7 @@ def report(
     check_page(output)
     require_report()
     fitted = metalda.load(model).set_params(n_jobs=options.jobs(jobs))
-    documents = None
-    if corpus is not None and (corpus / "corpus.json").is_file():
-        documents = metalda.Corpus.load(corpus)
-        documents = documents.without_labels() if new.no_labels else documents
-    elif corpus is not None:
-        documents = new.read(fitted, corpus, id=id)
+    documents = None if corpus is None else new.read(fitted, corpus, id=id)
     metalda.write_report(
         fitted,
         output,

@@ -11,7 +11,7 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.options import Draws, Unseen
-from metalda.cli.reading import ReadingOptions
+from metalda.cli.reading import ReadingOptions, load_prepared
 from metalda.cli.text import clean
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
@@ -29,7 +29,12 @@ class RunOptions:
 
     test: Annotated[
         Path | None,
-        typer.Option("--test", metavar="FILE", help="Documents to judge by; read with the same options as DATA."),
+        typer.Option(
+            "--test",
+            metavar="FILE",
+            help="Documents to judge by; read with the same options as DATA.",
+            parser=options.location,
+        ),
     ] = None
     test_size: Annotated[
         str | None,
@@ -114,11 +119,12 @@ def run_models(
 
 def _read(data: Path, test: Path | None, reading_options: ReadingOptions) -> tuple[Corpus, Corpus | None]:
     """The corpus, and the documents to judge by if they have a file of their own."""
-    reading = reading_options.for_training(data)
-    corpus = reading.read(data, progress=True, **reading_options.filters)
+    corpus, reading = reading_options.read(data, progress=True)
     if test is None:
         return corpus, None
-    return corpus, reading.with_edges(corpus.label_names).for_new(test).read(test, progress=True)
+    if saved := load_prepared(test, {}, reading_options):
+        return corpus, saved[0]
+    return corpus, reading.for_new(test).read(test, progress=True)
 
 
 def _print_input(

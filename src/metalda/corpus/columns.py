@@ -108,9 +108,13 @@ class Columns:
         """The labels of all documents, given those by name: numeric fields come after them."""
         if not self.has_labels:
             return None
-        parts = [named, *(each.finish() for each in self._numeric)]
+        parts = [named, *self.numeric_labels()]
         names = tuple(name for part in parts for name in part.names)
         return NamedMatrix(csr_array(hstack([part.matrix for part in parts])), names)
+
+    def numeric_labels(self) -> list[NamedMatrix]:
+        """Those of numeric fields, once all documents have been read."""
+        return [each.finish() for each in self._numeric]
 
     def _guess_text(self, fields: Sequence[str]) -> str:
         plausible = [name for name in fields if name.strip().lower() in _TEXT_FIELDS]

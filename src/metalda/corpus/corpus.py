@@ -1,6 +1,5 @@
 """The corpus: documents as flat word ids with offsets, their vocabulary, labels and ids; frozen."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +16,14 @@ from metalda.corpus.formats import read_path
 from metalda.corpus.labels import as_labels
 from metalda.corpus.named import NamedMatrix
 from metalda.corpus.notebook import corpus_html
+from metalda.corpus.packed import PackedStrings
 from metalda.corpus.rows import row_indices, take_rows
 from metalda.corpus.saving import load_parts, save_parts
 from metalda.corpus.splitting import held_out
 from metalda.corpus.tokenising import TOKEN_PATTERN, keep_words
 from metalda.errors import InputError, StorageError
+from metalda.storage import PathLike
 
-PathLike = str | os.PathLike[str]
 Words = str | Iterable[str] | None
 
 
@@ -43,7 +43,7 @@ class Corpus:
         All different.
     labels : NamedMatrix, optional
         A row per document.
-    ids : tuple of str, optional
+    ids : sequence of str, optional
         A name per document.
 
     Examples
@@ -63,13 +63,13 @@ class Corpus:
     offsets: np.ndarray
     vocabulary: tuple[str, ...]
     labels: NamedMatrix | None = None
-    ids: tuple[str, ...] | None = None
+    ids: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", frozen_integers(self.words, np.int32))
         object.__setattr__(self, "offsets", frozen_integers(self.offsets, np.int64))
         object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
-        if self.ids is not None:
+        if self.ids is not None and not isinstance(self.ids, PackedStrings):
             object.__setattr__(self, "ids", tuple(self.ids))
         check_parts(self.words, self.offsets, self.vocabulary, self.labels, self.ids)
 
@@ -228,6 +228,72 @@ class Corpus:
             numbers=numbers,
         )
         return cls(**parts)
+
+    @classmethod
+    def prepare(
+        cls,
+        path: PathLike,
+        output: PathLike,
+        *,
+        text: str | Sequence[str] | None = None,
+        labels: str | Sequence[str] = (),
+        id: str | None = None,
+        format: str | None = None,
+        label_delimiter: str | None = None,
+        bins: Mapping[str, int | Sequence[float]] | None = None,
+        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
+        encoding: str = "utf-8",
+        n_jobs: int | None = 1,
+        progress: bool = False,
+        resume: bool = True,
+        **tokenising: Any,
+    ) -> "Corpus":
+        """Read texts of any size into a folder, in bounded memory; the corpus is that of `read`, memory-mapped.
+
+        The memory needed is that of some megabytes of text for every process, and of all different words.
+
+        Parameters
+        ----------
+        path, text, labels, id, format, label_delimiter, bins, numbers, encoding, progress, **tokenising
+            As in `read`.
+        output : path-like
+            The folder, which `load` reads again.
+        n_jobs : int
+            Processes that tokenise; -1 is all cores. For more than one, a program of your own needs
+            ``if __name__ == "__main__":``.
+        resume : bool
+            Go on where an earlier call with the same arguments was stopped, by whatever; otherwise start anew. Data or
+            arguments that have changed since are an error.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "texts.txt").write_text("The cat saw the dog.\\nIt rains.\\n")
+        ...     corpus = Corpus.prepare(Path(folder, "texts.txt"), Path(folder, "corpus"), stop_words="english")
+        >>> corpus
+        Corpus: 2 documents, 4 tokens, 4 words
+        """
+        from metalda.corpus.preparing import prepare_corpus
+
+        prepare_corpus(
+            path,
+            output,
+            building.Settings(**tokenising),
+            n_jobs=n_jobs,
+            progress=progress,
+            resume=resume,
+            format=format,
+            encoding=encoding,
+            text=text,
+            labels=labels,
+            id=id,
+            delimiter=label_delimiter,
+            bins=bins,
+            numbers=numbers,
+        )
+        return cls.load(output)
 
     @property
     def shape(self) -> tuple[int, int]:

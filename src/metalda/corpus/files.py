@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from metalda.errors import InputError
 
@@ -30,10 +30,11 @@ def is_compressed(path: Path) -> bool:
     return path.suffix.lower() in _OPENERS
 
 
-def open_binary(path: Path) -> BinaryIO:
+@contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
     """The file's content as bytes, decompressed; use within `reading`."""
-    opener = _OPENERS.get(path.suffix.lower(), io.open)
-    return cast(BinaryIO, opener(path, "rb"))
+    with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _as_it_is)(raw, "rb") as binary:
+        yield binary
 
 
 def read_ahead(path: Path, advance: Callable[[int], Any]) -> Iterator[bytes]:

@@ -1,16 +1,19 @@
 """Which format a path has, and the corpus that it holds."""
 
 import logging
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from metalda.corpus import readers
-from metalda.corpus.building import Parts, Settings, collect, from_records
+from metalda.corpus.building import Parts, Settings, collect
 from metalda.corpus.columns import Columns, Document
 from metalda.corpus.files import looks_binary, text_codec, uncompressed_suffix
+from metalda.corpus.named import NamedMatrix
+from metalda.corpus.saving import is_saved
 from metalda.errors import InputError
+from metalda.storage import PathLike, locate
 
 logger = logging.getLogger(__name__)
 
@@ -38,25 +41,42 @@ FORMATS = (*_RECORDS, "text", "folder", "java")
 _PLAIN = ("", ".txt", ".text", ".md", ".log")  # taken as a document per line
 
 
-def read_path(
-    path: str | os.PathLike[str],
-    settings: Settings,
+@dataclass(frozen=True)
+class Source:
+    """Where documents come from: they can be gone through once."""
+
+    name: str  # for messages
+    documents: Iterable[Document]
+    texts: bool  # or tokens only
+    columns: Columns | None  # of records
+
+    def has_labels(self, names: Sequence[str]) -> bool:
+        """Whether the corpus has labels, given the names that were found."""
+        return self.columns.has_labels if self.columns is not None else bool(names)
+
+    def numeric_labels(self) -> list[NamedMatrix]:
+        """Labels of fields with numbers, once all documents have been read."""
+        return [] if self.columns is None else self.columns.numeric_labels()
+
+
+def open_source(
+    location: PathLike,
     *,
     format: str | None = None,
     encoding: str = "utf-8",
     progress: bool = False,
     delimiter: str | None = None,
     **fields: Any,
-) -> Parts:
-    """The fields of the corpus in a file or folder; see `Corpus.read`."""
-    path = Path(path)
+) -> Source:
+    """The documents of a file or folder; see `Corpus.read`."""
+    path = locate(location)
     text_codec(encoding)
     format = find_format(path, format, encoding)
     if format in _RECORDS:
         reader, unit = _RECORDS[format]
         columns = Columns(str(path), unit, delimiter=delimiter, **fields)
         records = _with_progress(reader(path, encoding, columns.resolve), progress)
-        return from_records(records, columns, settings)
+        return Source(str(path), columns.documents(records), True, columns)
     if format != "java":
         fields["label_delimiter"] = delimiter
     for name, value in fields.items():
@@ -64,8 +84,16 @@ def read_path(
             option = name.replace("_", "-")
             raise InputError(f"{path}: the format {format!r} has no fields: {name}= (--{option}) has no meaning")
     documents = _with_progress(_documents(path, format, encoding, delimiter), progress)
-    parts = collect(documents, settings, texts=format != "java", source=str(path))
-    return parts if parts["labels"].names else parts | {"labels": None}
+    return Source(str(path), documents, format != "java", None)
+
+
+def read_path(path: PathLike, settings: Settings, **how: Any) -> Parts:
+    """The fields of the corpus in a file or folder; see `Corpus.read`."""
+    source = open_source(path, **how)
+    parts = collect(source.documents, settings, texts=source.texts, source=source.name)
+    if source.columns is not None:
+        return parts | {"labels": source.columns.labels(parts["labels"])}
+    return parts if source.has_labels(parts["labels"].names) else parts | {"labels": None}
 
 
 def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") -> str:
@@ -75,6 +103,8 @@ def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") 
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
+        if is_saved(path):
+            raise InputError(f"{path}: is a saved corpus, not a folder of texts: Corpus.load reads it")
         if format not in (None, "folder"):
             raise InputError(f"{path}: is a folder, but the format {format!r} needs a file")
         return "folder"

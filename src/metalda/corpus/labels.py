@@ -77,6 +77,10 @@ class LabelCollector:
         self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
+    def numbered(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """All documents so far: labels, offsets by document, and the names in the order in which they came."""
+        return np.array(self._columns, dtype=np.int32), np.array(self._offsets, dtype=np.int64), list(self._ids)
+
     def finish(self) -> NamedMatrix:
         """All documents so far; names sorted, as numbers if all of them are."""
         names = sort_names(self._ids)

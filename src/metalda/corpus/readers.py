@@ -15,6 +15,7 @@ from metalda.corpus.columns import Document
 from metalda.corpus.files import is_compressed, one_line, open_binary, read_lines, read_text, reading
 from metalda.corpus.labels import label_names
 from metalda.errors import InputError, missing_extra
+from metalda.storage import Remote
 
 Select = Callable[..., list[str]]
 """Called once with the names of the fields (`Columns.resolve`); returns those that are needed."""
@@ -99,10 +100,9 @@ def java_documents(path: Path, encoding: str, delimiter: str | None) -> Iterator
 
 def folder_documents(path: Path, encoding: str) -> Iterator[Document]:
     """A document per file, in sorted order; the folders between are the label. Hidden files are skipped."""
-    for file in sorted(_visible_files(path), key=lambda file: file.relative_to(path).as_posix()):
-        name = file.relative_to(path)
-        label = name.parent.as_posix()
-        yield Document(read_text(file, encoding), [] if label == "." else [label], name.as_posix())
+    for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
+        label = name.rpartition("/")[0]
+        yield Document(read_text(file, encoding), [label] if label else [], name)
 
 
 def looks_java(path: Path, encoding: str) -> bool:
@@ -118,13 +118,19 @@ def looks_java(path: Path, encoding: str) -> bool:
     return n_lines > 0
 
 
-def _visible_files(path: Path) -> Iterator[Path]:
+def _visible_files(path: Path | Remote) -> Iterator[tuple[str, Any]]:
+    """Files below a folder, with their names relative to it."""
+    if isinstance(path, Remote):
+        yield from ((name, file) for name, file in path.files() if not f"/{name}".count("/."))
+        return
+
     def fail(error: OSError) -> None:
         raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
     for folder, subfolders, files in os.walk(path, onerror=fail):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        yield from (Path(folder, name) for name in files if not name.startswith("."))
+        visible = (Path(folder, name) for name in files if not name.startswith("."))
+        yield from ((file.relative_to(path).as_posix(), file) for file in visible)
 
 
 def _table(

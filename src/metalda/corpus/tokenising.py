@@ -95,17 +95,27 @@ class Filters:
 
     def mask(self, words: np.ndarray, offsets: np.ndarray, n_words: int) -> np.ndarray:
         """Which of the words stay; their ids must be in sorted order, on which ties for `max_features` depend."""
-        n_documents = len(offsets) - 1
+        return self.choose(
+            len(offsets) - 1,
+            n_words,
+            lambda: document_frequency(words, offsets, n_words),
+            lambda: np.bincount(words, minlength=n_words),
+        )
+
+    def choose(
+        self, n_documents: int, n_words: int, frequency: Callable[[], np.ndarray], totals: Callable[[], np.ndarray]
+    ) -> np.ndarray:
+        """The same, given how many documents have each word, and how often it occurs; asked for only if needed."""
         low, high = (v if isinstance(v, Integral) else v * n_documents for v in (self.min_df, self.max_df))
         kept = np.ones(n_words, dtype=bool)
         if low > 1 or high < n_documents:
-            frequency = document_frequency(words, offsets, n_words)
-            kept = (frequency >= low) & (frequency <= high)
+            n_with = frequency()
+            kept = (n_with >= low) & (n_with <= high)
         if self.max_features is not None and kept.sum() > self.max_features:
             candidates = np.flatnonzero(kept)
-            totals = np.bincount(words, minlength=n_words)[candidates]
+            order = (-totals()[candidates]).argsort()
             kept = np.zeros(n_words, dtype=bool)
-            kept[candidates[(-totals).argsort()[: self.max_features]]] = True
+            kept[candidates[order[: self.max_features]]] = True
         return kept
 
     def __str__(self) -> str:
@@ -168,8 +178,8 @@ class TokenCollector:
             raise InputError(f"document {len(self)}: tokens must be strings ({error})") from error
         self._offsets.append(len(self._words))
 
-    def finish(self, filters: Filters) -> Tokens:
-        """All documents so far, over the filtered vocabulary in sorted order."""
+    def numbered(self) -> Tokens:
+        """All documents so far, over the vocabulary as it came."""
         words = np.array(self._words, dtype=np.int32)
         offsets = np.array(self._offsets, dtype=np.int64)
         if self._fixed is not None:
@@ -177,7 +187,14 @@ class TokenCollector:
         for word in self._ids:
             if not isinstance(word, str):
                 raise InputError(f"tokens must be strings, but {word!r} is {type(word).__name__}")
-        vocabulary = sorted(self._ids)
+        return Tokens(words, offsets, tuple(map(str, self._ids)))
+
+    def finish(self, filters: Filters) -> Tokens:
+        """All documents so far, over the filtered vocabulary in sorted order."""
+        words, offsets, found = self.numbered()
+        if self._fixed is not None:
+            return Tokens(words, offsets, found)
+        vocabulary = sorted(found)
         rank = np.empty(len(vocabulary), dtype=np.int32)
         rank[np.fromiter(map(self._ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
             len(vocabulary), dtype=np.int32
@@ -185,10 +202,10 @@ class TokenCollector:
         words = rank[words]
         kept = filters.mask(words, offsets, len(vocabulary))
         if not kept.any():
-            raise EmptyVocabularyError(_no_words(len(vocabulary), len(self), filters))
+            raise EmptyVocabularyError(no_words(len(vocabulary), len(self), filters))
         if not kept.all():
             words, offsets = keep_words(words, offsets, kept)
-        return Tokens(words, offsets, tuple(str(vocabulary[i]) for i in np.flatnonzero(kept)))
+        return Tokens(words, offsets, tuple(vocabulary[i] for i in np.flatnonzero(kept)))
 
 
 def fixed_vocabulary(vocabulary: Iterable[str] | Mapping[str, int]) -> tuple[str, ...]:
@@ -220,7 +237,11 @@ def document_frequency(words: np.ndarray, offsets: np.ndarray, n_words: int) -> 
 
 def keep_words(words: np.ndarray, offsets: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Drop the tokens of all other words and renumber; the order of the rest stays."""
-    new_id = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return renumber(words, offsets, np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32))
+
+
+def renumber(words: np.ndarray, offsets: np.ndarray, new_id: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give words their new numbers, and drop the tokens of those whose new number is negative."""
     pieces, new_offsets = [np.empty(0, np.int32)], np.zeros(len(offsets), np.int64)
     for first, last in spans(offsets):
         piece = new_id[words[offsets[first] : offsets[last]]]
@@ -231,7 +252,8 @@ def keep_words(words: np.ndarray, offsets: np.ndarray, kept: np.ndarray) -> tupl
     return np.concatenate(pieces), new_offsets
 
 
-def _no_words(n_before: int, n_documents: int, filters: Filters) -> str:
+def no_words(n_before: int, n_documents: int, filters: Filters) -> str:
+    """What an empty vocabulary is due to."""
     if n_before == 0:
         return (
             f"no words in {n_documents:,} documents: check the text field, token_pattern (--token-pattern) "

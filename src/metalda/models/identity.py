@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metalda.corpus import Corpus
+from metalda.corpus.packed import pack_words
 from metalda.meta.design import Design
-from metalda.meta.words import pack_words
 from metalda.samplers import Problem
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from metalda.corpus.packed import pack_words, unpack_words
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
-from metalda.meta.words import pack_words, unpack_words
 from metalda.models.identity import plain
 from metalda.samplers.draws import pack_draws, unpack_draws
 

@@ -71,7 +71,7 @@ def save_arrays(path: Path, arrays: Contents) -> tuple[int, int]:
             (array,) = arrays.values()
             _write_npy(writer, array)
         else:
-            _write_safetensors(writer, arrays)
+            _write_safetensors(writer, {name: np.asarray(array) for name, array in arrays.items()})
         file.flush()
         os.fsync(file.fileno())
     return writer.size, writer.crc
@@ -92,13 +92,12 @@ def _write_npy(writer: ChecksumWriter, array: np.ndarray | Streamed) -> None:
         raise ValueError(f"{n_written:,} numbers came where {array.length:,} were announced")
 
 
-def _write_safetensors(writer: ChecksumWriter, arrays: Contents) -> None:
+def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) -> None:
     """The bytes of `safetensors.numpy.save`, which would need twice the memory of all arrays."""
     names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so that all are aligned
     header, end = {}, 0
     for name in names:
         array = arrays[name]
-        assert isinstance(array, np.ndarray)
         begin, end = end, end + array.nbytes
         kind = "BOOL" if array.dtype.kind == "b" else f"{array.dtype.kind.upper()}{8 * array.dtype.itemsize}"
         header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
@@ -106,7 +105,7 @@ def _write_safetensors(writer: ChecksumWriter, arrays: Contents) -> None:
     text += b" " * (-len(text) % 8)
     writer.write(len(text).to_bytes(8, "little") + text)
     for name in names:
-        writer.write_array(arrays[name])  # type: ignore[arg-type]
+        writer.write_array(arrays[name])
 
 
 def load_arrays(path: Path, names: list[str], *, mmap: bool) -> dict[str, np.ndarray]:

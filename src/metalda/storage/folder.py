@@ -185,7 +185,9 @@ def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
     """The array files to write: name of the file -> its arrays."""
     if layout == "safetensors":
         return {f"arrays-{token}.safetensors": arrays} if arrays else {}
-    plan = {f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.npy": {name: array} for name, array in arrays.items()}
+    plan: dict[str, Contents] = {
+        f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.npy": {name: array} for name, array in arrays.items()
+    }
     if len(plan) < len(arrays):
         raise ValueError(f"the names of the arrays are too alike for file names: {sorted(arrays)}")
     return plan

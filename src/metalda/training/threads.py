@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -10,14 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from metalda.corpus.processes import count_jobs
 
-def count_jobs(n_jobs: int | None) -> int:
-    """Joblib's convention: None is 1, -1 is all cores, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return n_jobs
+__all__ = ["count_jobs", "deferred_interrupt", "thread_map"]
 
 
 def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
