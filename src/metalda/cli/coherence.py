@@ -30,13 +30,16 @@ class MeasureName(str, Enum):
 
 
 def coherence(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Folders of saved models.")],
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL", help="Folders of saved models.", parser=options.location)
+    ],
     reference: Annotated[
         Path,
         typer.Option(
             "--reference",
             metavar="FILE",
             help="Text with a document per line, a Wikipedia dump (.xml), or what fit reads; also as .gz, .bz2, .xz.",
+            parser=options.location,
         ),
     ],
     measure: Annotated[MeasureName, typer.Option("--measure", help="What to score by.")] = MeasureName.npmi,

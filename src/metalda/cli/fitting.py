@@ -32,7 +32,12 @@ def fit(
     id: options.Id = None,
     embeddings: Annotated[
         Path | None,
-        typer.Option("--embeddings", metavar="FILE", help="Word vectors (GloVe, word2vec), made binary features."),
+        typer.Option(
+            "--embeddings",
+            metavar="FILE",
+            help="Word vectors (GloVe, word2vec), made binary features.",
+            parser=options.location,
+        ),
     ] = None,
     word_features: options.WordFeaturesFile = None,
     vocabulary_only: Annotated[

@@ -159,7 +159,12 @@ TokenPattern = Annotated[
 # What all models have in common.
 WordFeaturesFile = Annotated[
     Path | None,
-    typer.Option("--word-features", metavar="FILE", help="Features of words: word<TAB>indices, or a 0/1 CSV."),
+    typer.Option(
+        "--word-features",
+        metavar="FILE",
+        help="Features of words: word<TAB>indices, or a 0/1 CSV.",
+        parser=location,
+    ),
 ]
 Topics = Annotated[int | None, typer.Option("--topics", "-k", min=1, help="Number of topics.", show_default="50")]
 Iterations = Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")]

@@ -49,6 +49,7 @@ class RunOptions:
             metavar="FILE",
             help="Word vectors (GloVe, word2vec), for models that learn from vectors, and made binary features for "
             "models that learn from those.",
+            parser=options.location,
         ),
     ] = None
     word_features: options.WordFeaturesFile = None

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from metalda.corpus.building import Settings
 from metalda.corpus.formats import Source, find_format, open_source
 from metalda.corpus.merging import merge_ids, merge_labels, merge_words
@@ -189,12 +191,14 @@ def _state(path: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """As it comes back from JSON; a function is known by its name."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if callable(value):
-        return f"{value.__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     return value
 
 
@@ -203,10 +207,10 @@ def _digest(text: str) -> str:
 
 
 def _listed(settings: Settings) -> Settings:
-    """With lists in the place of what can be gone through only once."""
+    """With lists in the place of what can be gone through only once, or has no order of its own."""
     stop_words, vocabulary = settings.stop_words, settings.vocabulary
     if stop_words is not None and not isinstance(stop_words, str):
-        stop_words = list(stop_words)
+        stop_words = sorted(stop_words)
     return replace(
         settings,
         stop_words=stop_words,

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
+from metalda.corpus.saving import is_saved
 from metalda.corpus.streaming import in_blocks, read_blocks
 from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.counting import Counter, TextWords, count_batches, count_on
 from metalda.evaluation.encoding import corpus_batches, text_encoder
-from metalda.storage import read_folder, write_folder
+from metalda.storage import locate, read_folder, write_folder
 from metalda.training.cluster import Cluster
 from metalda.training.threads import count_jobs
 
@@ -175,12 +176,17 @@ def count_windows(
     source: dict[str, Any] = {}
     batches: Iterable[Any]
     texts = TextWords(chosen, lowercase, token_pattern)
+    path = locate(reference) if isinstance(reference, str | os.PathLike) else None
+    if path is not None:
+        source = describe_file(path, text=text, lowercase=lowercase, token_pattern=token_pattern)
+        if is_saved(path):
+            if text is not None or format is not None:
+                raise InputError(f"{path}: is a prepared corpus: text= (--text) and format= have no meaning")
+            reference = Corpus.load(path)
     if isinstance(reference, Corpus):
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike):
-            path = Path(reference)
-            source = describe_file(path, text=text, lowercase=lowercase, token_pattern=token_pattern)
             blocks = read_blocks(path, text=text, format=format, encoding=encoding, progress=progress)
         else:
             blocks = in_blocks(reference)
@@ -209,4 +215,5 @@ def count_windows(
 
 def describe_file(path: Path, **reading: Any) -> dict[str, Any]:
     """By what the counts of a file are known again: its name, its size, and how it is read."""
-    return {"name": path.name, "bytes": path.stat().st_size if path.is_file() else None, **reading}
+    file = path / "corpus.json" if is_saved(path) else path
+    return {"name": path.name, "bytes": file.stat().st_size if file.is_file() else None, **reading}

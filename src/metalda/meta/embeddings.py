@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from metalda.errors import InputError
 from metalda.meta.vector_files import FORMATS, Format, Row, Wanted, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures
 from metalda.meta.words import as_vocabulary, coverage, examples
+from metalda.storage import locate
 
 _BLOCK = 4096  # rows binarised at once, which bounds the memory of the comparison
 
@@ -88,15 +88,15 @@ class Embeddings:
         Embeddings
             In the order of the file; of a word that occurs twice, the first vector.
         """
-        path = Path(path)
+        place = locate(path)
         if format is not None and format not in FORMATS:
             raise InputError(f"format={format!r} is unknown; choose from: {', '.join(FORMATS)}")
-        form = format or detect_format(path)
-        words_path = None if words is None else Path(words)
+        form = format or detect_format(place)
+        words_path = None if words is None else locate(words)
         wanted = None if vocabulary is None else as_vocabulary(vocabulary, "vocabulary")
-        kept, data, dimension = _collect(read_rows(path, form, Wanted(wanted), words_path))
+        kept, data, dimension = _collect(read_rows(place, form, Wanted(wanted), words_path))
         if not kept:
-            there = [word for word, _, _ in islice(read_rows(path, form, Wanted(None), words_path), 3)]
+            there = [word for word, _, _ in islice(read_rows(place, form, Wanted(None), words_path), 3)]
             if not there or wanted is None:
                 raise InputError(f"{path}: no word vectors in it")
             raise InputError(

@@ -15,6 +15,7 @@ import numpy as np
 
 from metalda.corpus.files import open_binary, reading, uncompressed_suffix
 from metalda.errors import InputError
+from metalda.storage import Remote
 
 Format = Literal["glove", "word2vec", "word2vec-binary", "npy"]
 FORMATS: tuple[Format, ...] = ("glove", "word2vec", "word2vec-binary", "npy")
@@ -193,6 +194,8 @@ def _binary_rows(stream: IO[bytes], path: Path, wanted: Wanted) -> Iterator[Row]
 
 def _npy_rows(path: Path, words: Path, wanted: Wanted) -> Iterator[Row]:
     """Rows of a memory map: only those of the vocabulary are read from the disk."""
+    if isinstance(path, Remote):
+        raise InputError(f"{path}: an .npy file must lie on this machine: copy it")
     try:
         with reading(path):
             vectors = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from metalda.meta.frames import frame_features
 from metalda.meta.morphology import morphological_classes
 from metalda.meta.neighbours import neighbour_features
 from metalda.meta.words import as_vocabulary, examples
+from metalda.storage import locate
 
 if TYPE_CHECKING:
     from metalda.meta.embeddings import Embeddings
@@ -71,7 +71,7 @@ class WordFeatures:
         ``.csv`` and ``.tsv``: a header ``word,feature,…`` and rows of 0 and 1. Anything else is the Java original's
         format, ``word<TAB>active indices``, whose features are named by their index.
         """
-        words, matrix, names = read_features(Path(path))
+        words, matrix, names = read_features(locate(path))
         return cls(words, NamedMatrix(matrix, names))
 
     @classmethod

@@ -27,7 +27,7 @@ _ARRAY_FILE = re.compile(r"[\w-]+-[0-9a-f]{16}\.(npy|safetensors|json)")
 
 
 def write_folder(
-    path: PathLike | Remote,
+    path: PathLike,
     kind: str,
     document: dict[str, Any],
     arrays: Contents,
@@ -81,9 +81,7 @@ def write_folder(
         raise StorageError(f"{folder}: cannot save the {kind}: {error.strerror or error}") from error
 
 
-def read_folder(
-    path: PathLike | Remote, kind: str, *, mmap: bool = False
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `write_folder` saved: the document and the arrays.
 
     With ``mmap`` the arrays of the layout ``"npy"`` are read-only maps of their files: only their sizes are checked,
@@ -101,7 +99,7 @@ def read_folder(
     return manifest.document, arrays
 
 
-def check_writable(path: PathLike | Remote, kind: str = "model") -> None:
+def check_writable(path: PathLike, kind: str = "model") -> None:
     """Raise StorageError if `write_folder` could not save there: better now than after an hour of training."""
     folder = locate(path)
     _check_target(folder, kind)

@@ -73,6 +73,9 @@ class Remote:
     def __str__(self) -> str:
         return self.url
 
+    def __fspath__(self) -> str:
+        return self.url
+
     def resolve(self) -> Remote:
         return self
 
@@ -124,7 +127,7 @@ class Remote:
         self.system.put_file(str(source), self.path)
 
 
-def locate(path: PathLike | Remote) -> Any:
+def locate(path: PathLike) -> Any:
     """A `Path`, or a `Remote` for ``scheme://…``; also for a `Path` made from one, which has lost a slash."""
     if isinstance(path, Remote):
         return path
