@@ -176,7 +176,7 @@ def count_windows(
     source: dict[str, Any] = {}
     batches: Iterable[Any]
     texts = TextWords(chosen, lowercase, token_pattern)
-    path = locate(reference) if isinstance(reference, str | os.PathLike) else None
+    path: Any = locate(reference) if isinstance(reference, str | os.PathLike) else None
     if path is not None:
         source = describe_file(path, text=text, lowercase=lowercase, token_pattern=token_pattern)
         if is_saved(path):
