@@ -264,3 +264,14 @@ def test_a_frame_of_more_than_numbers_is_pointed_to_its_texts():
     frame = pd.DataFrame({"id": ["d0", "d1"], "text": ["cat dog", "sun rain"]})
     with pytest.raises(InputError, match=r"give its column of texts"):
         MetaLDA(2).fit(frame)
+
+
+def test_the_history_counts_the_tables_that_weights_are_drawn_from():
+    """Every document has one for each of its topics at least, and no more than tokens."""
+    model = MetaLDA(3, word_features=FEATURES, n_iter=5, n_shards=2, random_state=0, verbose=False).fit(corpus())
+    tables, n_tokens = model.history_[["doc_tables", "word_tables"]], corpus().n_tokens
+    assert (tables >= [len(corpus()), len(corpus().vocabulary)]).all(axis=None)
+    assert (tables <= n_tokens).all(axis=None)
+    assert "doc_tables" not in LDA(3, n_iter=2, verbose=False).fit(corpus()).history_
+    fixed = MetaLDA(3, word_prior=0.01, n_iter=2, verbose=False).fit(corpus()).history_
+    assert ("doc_tables" in fixed, "word_tables" in fixed) == (True, False)

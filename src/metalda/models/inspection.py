@@ -40,7 +40,7 @@ class Inspection:
 
     @property
     def history_(self) -> pd.DataFrame:
-        """Log-likelihood per token, seconds, and tokens moved, by sweep."""
+        """By sweep: log-likelihood per token, seconds, tokens moved, and how many tables a prior with tables drew."""
         import pandas as pd
 
         check_is_fitted(self)

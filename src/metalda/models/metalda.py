@@ -63,7 +63,7 @@ class MetaLDA(TopicModel):
     doc_topics_ : array [document, topic]
         Topic proportions of the training documents.
     history_ : DataFrame
-        Log-likelihood per token, seconds, and tokens moved, by sweep.
+        Log-likelihood per token, seconds, tokens moved, and tables of documents and of words, by sweep.
     vocabulary_, label_names_, feature_names_ : tuple of str
         Names of words, labels and word features.
 

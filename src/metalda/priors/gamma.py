@@ -15,7 +15,7 @@ from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, Lesson, WordCounts
 
 
 class Augmentation(NamedTuple):
@@ -55,6 +55,10 @@ class Gamma(Learning):
         )
         return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
 
+    def count_tables(self, observed: Sequence[tuple[Any, ...]]) -> int:
+        """All documents have the default label, which is the last."""
+        return int(sum(Augmentation(*part).label_tables[-1].sum() for part in observed))
+
     def learn_from_documents(
         self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
     ) -> NDArray[np.float64]:
@@ -68,11 +72,11 @@ class Gamma(Learning):
         list(blocks.run(update, range(len(blocks.stripes))))
         return log_weights
 
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
         """Step 4."""
         start = time.perf_counter()
 
-        def update(stripe: int) -> tuple[float, float]:
+        def update(stripe: int) -> tuple[float, float, int]:
             (first, last), rng = blocks.stripes[stripe], blocks.rngs[stripe]
             begin = time.perf_counter()
             drawn = counts.draw_tables(beta, first, last, rng)
@@ -80,10 +84,10 @@ class Gamma(Learning):
             augmentation = Augmentation(drawn.label_tables, self.design.row_sizes, drawn.minus_log_q)
             self.update(beta.log_weights, beta, augmentation, first, last, rng)
             self.renew_beta(beta, first, last)
-            return middle - begin, time.perf_counter() - middle
+            return middle - begin, time.perf_counter() - middle, int(drawn.label_tables[-1].sum())
 
-        tables, weights = np.sum(list(blocks.run(update, range(len(blocks.stripes)))), axis=0)
-        return float((time.perf_counter() - start) * tables / (tables + weights))
+        tables, weights, n_tables = np.sum(list(blocks.run(update, range(len(blocks.stripes)))), axis=0)
+        return Lesson(float((time.perf_counter() - start) * tables / (tables + weights)), int(n_tables))
 
     def update(
         self,

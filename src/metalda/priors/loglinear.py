@@ -36,6 +36,13 @@ class Blocks(NamedTuple):
     run: Any
 
 
+class Lesson(NamedTuple):
+    """What learning from words was like."""
+
+    seconds: float  # that statistics took
+    n_tables: int  # that were drawn for all topics, if the prior is one of tables
+
+
 @dataclass(frozen=True, eq=False)
 class LogLinear:
     """A prior whose weights start at `start` for the default label and at 1 for all others.
@@ -159,6 +166,10 @@ class Learning(LogLinear, ABC):
         Called where the shard is, be it in another process; the result has arrays only, and is small.
         """
 
+    def count_tables(self, observed: Sequence[tuple[Any, ...]]) -> int:
+        """How many tables were drawn for all documents, if the prior is one of tables."""
+        return 0
+
     @abstractmethod
     def learn_from_documents(
         self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
@@ -166,5 +177,5 @@ class Learning(LogLinear, ABC):
         """New weights, from what was observed in every shard."""
 
     @abstractmethod
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
-        """Learn weights from the words of topics and renew `beta` in place; the seconds that statistics took."""
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
+        """Learn weights from the words of topics and renew `beta` in place."""

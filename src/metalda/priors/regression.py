@@ -16,7 +16,7 @@ from metalda.kernels.regression import add_rising, count_topics
 from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, WordCounts
+from metalda.priors.loglinear import Blocks, Learning, Lesson, WordCounts
 
 STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
@@ -111,9 +111,10 @@ class Regression(Learning):
     ) -> tuple[Occurrences, Occurrences]:
         """How often every m[d, k] occurs by row and topic, and every N[d] by row."""
         n_topics, lengths = alpha.values.shape[1], np.diff(shard.offsets)
+        rows, columns, counts = _count_topics(shard, topics, n_topics)
         filled = lengths > 0
         return (
-            Occurrences.tally(*_count_topics(shard, topics, n_topics), n_topics),
+            Occurrences.tally(rows, columns, counts, n_topics),
             Occurrences.tally(shard.doc_rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
         )
 
@@ -123,7 +124,7 @@ class Regression(Learning):
         items, totals = (Occurrences.merge(parts) for parts in zip(*observed, strict=True))
         return self._climb(Likelihood(self._matrix, None, items, totals, self._precision), alpha.log_weights)
 
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> float:
+    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
         start = time.perf_counter()
         n_topics = beta.values.shape[1]
         cells = counts.to_matrix().tocoo()
@@ -138,7 +139,7 @@ class Regression(Learning):
         seconds = time.perf_counter() - start
         beta.log_weights[:] = self._climb(likelihood, beta.log_weights)
         self.renew_beta(beta, 0, n_topics)
-        return seconds
+        return Lesson(seconds, 0)
 
     @cached_property
     def _matrix(self) -> Any:

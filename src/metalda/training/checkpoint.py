@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,16 @@ from metalda.training.gibbs import ChainState, Generators, resume_chain
 KIND = "checkpoint"
 
 
+class TraceRow(NamedTuple):
+    """What is remembered of a sweep."""
+
+    log_likelihood: float  # per token
+    seconds: float
+    moved: int
+    doc_tables: int
+    word_tables: int
+
+
 @dataclass
 class Progress:
     """Everything that a sweep changes."""
@@ -29,7 +39,7 @@ class Progress:
     draws: list[Draw]
     doc_topics: NDArray[np.float32]  # sum over the draws so far
     seed: int  # that it all started from
-    trace: list[tuple[float, float, int]]  # log-likelihood per token, seconds, moved; by sweep
+    trace: list[TraceRow]  # by sweep
 
     @property
     def n_sweeps(self) -> int:
@@ -68,7 +78,7 @@ class Checkpoint:
             "log_doc_weights": state.log_doc_weights,
             "log_word_weights": state.log_word_weights,
             "doc_topics": progress.doc_topics,
-            "trace": np.array(progress.trace, np.float64).reshape(-1, 3),
+            "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
         }
         if progress.draws:
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
@@ -97,7 +107,7 @@ class Checkpoint:
             )
             packed = _under(arrays, "draws.")
             draws = unpack_draws(packed) if packed else []
-            trace = [(float(a), float(b), int(c)) for a, b, c in arrays["trace"]]
+            trace = [TraceRow(float(a), float(b), *map(int, counts)) for a, b, *counts in arrays["trace"]]
             return Progress(state, rngs, draws, arrays["doc_topics"].copy(), int(document["seed"]), trace)
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise StorageError(f"{self.folder}: the checkpoint is damaged ({error}); start again without it") from error

@@ -105,7 +105,7 @@ class Cluster:
         What is common is sent to all workers once. Work that is lost with its worker is given to another.
         """
         self.require_workers()
-        everywhere = [self._asked(lambda c=c: self._client.scatter([c], broadcast=True, hash=False))[0] for c in common]
+        everywhere = self._asked(lambda: self._client.scatter(list(common), broadcast=True, hash=False))
         pending: deque[tuple[Any, Any]] = deque()
 
         def start(item: Any) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
 from metalda.priors import Blocks, Learning
+from metalda.priors.loglinear import Lesson
 from metalda.samplers import Assignment, Draw, Problem, Run, TopicCounts
 
 
@@ -72,6 +73,8 @@ class SweepRecord(NamedTuple):
     tables: float
     doc_weights: float
     word_weights: float
+    n_doc_tables: int  # that all documents have, and that all topics have; 0 if a prior has none
+    n_word_tables: int
 
 
 def start_chain(problem: Problem, rng: np.random.Generator, n_threads: int = 1) -> ChainState:
@@ -113,22 +116,25 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     after_tokens = time.perf_counter()
     blocks = Blocks(problem.stripes, rngs.stripes, run)
     doc_prior, word_prior = problem.doc_prior, problem.word_prior
-    doc_tables = word_tables = 0.0
+    doc_tables, n_doc_tables, lesson = 0.0, 0, Lesson(0.0, 0)
     if isinstance(doc_prior, Learning) and doc_prior.is_due(state.n_sweeps):
         observed = state.assignment.observe(doc_prior, state.alpha, rngs.shards, run)
+        n_doc_tables = doc_prior.count_tables(observed)
         doc_tables = time.perf_counter() - after_tokens
         state = state._replace(alpha=doc_prior.alpha(doc_prior.learn_from_documents(state.alpha, observed, blocks)))
     after_documents = time.perf_counter()
     if isinstance(word_prior, Learning) and word_prior.is_due(state.n_sweeps):
-        word_tables = word_prior.learn_from_words(state.beta, state.counts, blocks)
+        lesson = word_prior.learn_from_words(state.beta, state.counts, blocks)
     end = time.perf_counter()
     record = SweepRecord(
         moved,
         log_likelihood,
         seconds=end - start,
         tokens=after_tokens - start,
-        tables=doc_tables + word_tables,
+        tables=doc_tables + lesson.seconds,
         doc_weights=after_documents - after_tokens - doc_tables,
-        word_weights=end - after_documents - word_tables,
+        word_weights=end - after_documents - lesson.seconds,
+        n_doc_tables=n_doc_tables,
+        n_word_tables=lesson.n_tables,
     )
     return state._replace(n_sweeps=state.n_sweeps + 1), record

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metalda.errors import ClusterError
 from metalda.kernels.border import needs_compiling
 from metalda.samplers import Draw, Problem
-from metalda.training.checkpoint import Checkpoint, Progress
+from metalda.training.checkpoint import Checkpoint, Progress, TraceRow
 from metalda.training.cluster import Cluster
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.spreading import SNAPSHOT_EVERY, Survivor
@@ -31,7 +31,7 @@ class Trained:
 
     draws: tuple[Draw, ...]
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
-    history: dict[str, NDArray[Any]]  # log-likelihood per token, seconds, and tokens moved, by sweep
+    history: dict[str, NDArray[Any]]  # by sweep: log-likelihood per token, seconds, tokens moved, tables if any
     n_sweeps: int
     seed: int
 
@@ -124,7 +124,8 @@ def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> 
 def _sweep(problem: Problem, progress: Progress, run: Any) -> float:
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     likelihood = record.log_likelihood / len(problem.words)
-    progress.trace.append((likelihood, record.seconds, record.moved))
+    tables = record.n_doc_tables, record.n_word_tables
+    progress.trace.append(TraceRow(likelihood, record.seconds, record.moved, *tables))
     return likelihood
 
 
@@ -136,13 +137,10 @@ def _keep(progress: Progress) -> None:
 
 
 def _finish(progress: Progress) -> Trained:
-    likelihoods, seconds, moved = zip(*progress.trace, strict=True)
-    history = {
-        "sweep": np.arange(1, progress.n_sweeps + 1),
-        "log_likelihood": np.array(likelihoods),
-        "seconds": np.array(seconds),
-        "moved": np.array(moved, np.int64),
-    }
+    columns = dict(zip(TraceRow._fields, zip(*progress.trace, strict=True), strict=True))
+    history = {"sweep": np.arange(1, progress.n_sweeps + 1)}
+    history |= {name: np.array(columns[name]) for name in ("log_likelihood", "seconds", "moved")}
+    history |= {name: np.array(columns[name]) for name in ("doc_tables", "word_tables") if any(columns[name])}
     progress.doc_topics /= np.float32(len(progress.draws))
     return Trained(tuple(progress.draws), progress.doc_topics, history, progress.n_sweeps, progress.seed)
 

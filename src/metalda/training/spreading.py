@@ -219,15 +219,9 @@ class SpreadAssignment(Assignment):
 
     def _changed(self, alpha: Concentration, beta: Concentration) -> hosting.Weights:
         """The weights that hosts do not know yet."""
-        now = hosting.Weights(alpha.log_weights, beta.log_weights)
-        changed = [
-            None if old is not None and np.array_equal(old, new) else new.copy()
-            for old, new in zip(self._sent, now, strict=True)
-        ]
-        self._sent = hosting.Weights(
-            *(old if new is None else new for old, new in zip(self._sent, changed, strict=True))
-        )
-        return hosting.Weights(*changed)
+        known, now = self._sent, (alpha.log_weights.copy(), beta.log_weights.copy())
+        self._sent = hosting.Weights(*now)
+        return hosting.Weights(*(None if _same(*pair) else pair[1] for pair in zip(known, now, strict=True)))
 
     def _weigh(self, weights: hosting.Weights, done: Sequence[hosting.HostTurn], n_turns: int) -> None:
         """Add up what this sweep sent."""
@@ -237,6 +231,10 @@ class SpreadAssignment(Assignment):
             "changes of totals": n_turns * n_hosts * n_hosts * done[0].change.nbytes,
             "weights": n_hosts * sum(each.nbytes for each in weights if each is not None),
         }
+
+
+def _same(old: NDArray[np.float64] | None, new: NDArray[np.float64]) -> bool:
+    return old is not None and np.array_equal(old, new)
 
 
 def _n_bytes(value: Any) -> int:
@@ -281,7 +279,8 @@ class Survivor:
 
     def __call__(self, action: Callable[[], T]) -> T:
         """Do it; when workers are lost, go back to where we are now, and do it again."""
-        n_sweeps, losses = self._progress.n_sweeps, []
+        n_sweeps = self._progress.n_sweeps
+        losses: list[str] = []
         while len(losses) < MOST_LOSSES:
             try:
                 if not self._in_place:

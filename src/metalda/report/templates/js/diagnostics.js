@@ -1,6 +1,6 @@
 // Whether training has come to rest.
 const TRACES = { log_likelihood: "Log-likelihood per word", seconds: "Seconds per sweep",
-  moved: "Words that changed their topic" };
+  moved: "Words that changed their topic", doc_tables: "Tables of documents", word_tables: "Tables of words" };
 
 function traceChart(key) {
   const title = TRACES[key] || key.replaceAll("_", " ");
