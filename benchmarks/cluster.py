@@ -49,19 +49,24 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="Web Snippets: a rehearsal whose figures mean little")
-    quick = parser.parse_args().quick
-    corpus, n_sweeps = (load_ws()[0], 6) if quick else (load_arxiv(), 16)
+    parser.add_argument("--rounds", type=int, default=3, help="of threads and workers in turn")
+    given = parser.parse_args()
+    corpus, n_sweeps = (load_ws()[0], 6) if given.quick else (load_arxiv(), 8)
     settings: dict[str, Any] = {"n_iter": n_sweeps, "n_draws": 1, "random_state": 0, "verbose": False}
-    if quick:
+    if given.quick:
         settings["n_shards"] = 8
     print(f"{'model':<10} {'two threads':>12} {'one worker':>12} {'two workers':>12} {'speed-up':>9} {'overhead':>9}")
     for model in (LDA(200, **settings), MetaLDA(200, word_prior=0.01, **settings)):
-        threads = seconds_per_sweep(model.set_params(n_jobs=2), corpus, n_sweeps)
-        model.set_params(n_jobs=1)
+        pairs, sent = [], {}
+        for _ in range(given.rounds):
+            threads = seconds_per_sweep(model.set_params(n_jobs=2), corpus, n_sweeps)
+            two, sent = on_cluster(model.set_params(n_jobs=1), corpus, n_sweeps, 2)
+            pairs.append((threads, two))
         one, _ = on_cluster(model, corpus, n_sweeps, 1)
-        two, sent = on_cluster(model, corpus, n_sweeps, 2)
+        threads, two = np.median(pairs, axis=0)
+        overhead = float(np.median([b / a for a, b in pairs])) - 1
         row = f"{type(model).__name__:<10} {threads:>10.2f} s {one:>10.2f} s {two:>10.2f} s"
-        print(f"{row} {one / two:>8.2f}x {two / threads - 1:>8.1%}", flush=True)
+        print(f"{row} {one / two:>8.2f}x {overhead:>8.1%}", flush=True)
         parts = ", ".join(f"{name} {n / 1e6:.2f}" for name, n in sent.items())
         print(f"           a sweep on two workers sends {sum(sent.values()) / 1e6:.1f} MB: {parts}", flush=True)
 

@@ -1,8 +1,8 @@
 """What a sweep would cost on many machines: ``python -m benchmarks.scaling [--tokens 1e10 …]``.
 
-A small simulation, fed with figures that were measured here (docs/scaling.md says how). In each of its turns, as many as
-there are shards, a worker sweeps its blocks, which takes a little longer on some workers than on others; then counts of
-one group of words go to the next worker, and the scheduler handles the tasks of the turn, one after the other.
+A small simulation, fed with figures that were measured (docs/scaling.md says how). In each of its turns, as many as
+there are shards, a worker sweeps its blocks, which takes a little longer on some workers than on others; then counts
+of one group of words go to the next worker, and the scheduler handles the tasks of the turn, one after the other.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def main() -> None:
         given.nanoseconds,
     )
     print(
-        f"{'workers':>8} {'s/sweep':>9} {'sweeping':>9} {'sending':>8} {'tasks':>7} {'efficiency':>11} {'MB/worker':>10}"
+        f"{'workers':>8} {'s/sweep':>9} {'sweeping':>9} {'sending':>8} {'tasks':>7} {'efficiency':>11} {'MB/host':>10}"
     )
     for workers in (1, 2, 10, 30, 100, 300):
         machines = Machines(workers, max(workers, 8), given.gigabits, given.task, given.jitter)

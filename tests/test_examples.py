@@ -10,12 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SMALL = ["--topics", "4", "--sweeps", "12", "--limit", "3000"]
 ARGUMENTS = {
+    "cluster.py": SMALL,
     "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
     "effects_plot.py": ["effects.png", *SMALL],
     "labelled_texts.py": SMALL,
     "short_texts.py": SMALL,
 }
 SHOWN = {  # something that only the end of the program prints
+    "cluster.py": "The same proportions: True",
     "compare_models.py": "seconds_per_sweep",
     "effects_plot.py": "words",
     "labelled_texts.py": "Perplexity of",
