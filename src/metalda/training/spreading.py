@@ -71,6 +71,8 @@ class SpreadAssignment(Assignment):
         self._sent = hosting.Weights(None, None)
         self._incoming: list[Any] = [None] * n_hosts
         logger.info("%d shards on %d workers.", len(self.problem.shards), n_hosts)
+        if len(workers) > n_hosts:
+            logger.warning("Only %d of %d workers have work: set n_shards (--n-shards).", n_hosts, len(workers))
 
     @property
     def addresses(self) -> list[str]:
