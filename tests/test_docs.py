@@ -24,6 +24,7 @@ SELF_CONTAINED = [
     "guides/unseen-words.md",
     "guides/word-features.md",
     "models.md",
+    "scaling.md",
     "start.md",
 ]  # the others read files that readers have
 OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent

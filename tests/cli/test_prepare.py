@@ -1,6 +1,8 @@
 """``metalda prepare``: a corpus on the disk, which other commands take as they take the texts."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +147,19 @@ def test_data_corpora_and_models_can_lie_elsewhere(run: Run, data: Path, tmp_pat
         )
     finally:
         system.rm("/cli", recursive=True)
+
+
+def test_the_example_of_the_documents_runs(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(metalda prepare .*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for line in block.splitlines():
+        command, *arguments = shlex.split(line)
+        assert command == "metalda"
+        if arguments[0] == "fit":
+            arguments += ["--iterations", "4"]
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+    assert metalda.load(tmp_path / "model").label_names_ == ("pets", "sky")

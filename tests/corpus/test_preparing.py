@@ -301,7 +301,8 @@ def test_the_processes_end_with_the_one_that_started_them(data, tmp_path):
     program += "Corpus.prepare(sys.argv[1], sys.argv[2], n_jobs=2, analyzer=slow)"
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     environment = {**os.environ, "PIDS": str(tmp_path / "pids"), "PYTHONPATH": paths}
-    process = subprocess.Popen([sys.executable, "-c", program, data, tmp_path / "corpus"], env=environment)
+    command = [sys.executable, "-c", program, data, tmp_path / "corpus"]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
         pids = _wait_for(lambda: (tmp_path / "pids").exists() and set((tmp_path / "pids").read_text().split()))
     finally:

@@ -37,8 +37,8 @@ class Words:
                 if self.is_fixed:
                     yield part.words, part.offsets
                 else:
-                    new_ids = (number_of.get(word, -1) for word in part.vocabulary)
-                    numbers = np.fromiter(new_ids, np.int32, len(part.vocabulary))
+                    words = part.vocabulary
+                    numbers = np.fromiter((number_of.get(word, -1) for word in words), np.int32, len(words))
                     yield renumber(part.words, part.offsets, numbers)
 
         return {
@@ -55,7 +55,8 @@ def merge_words(parts: Parts, settings: Settings, n_documents: int) -> Words:
     ids: dict[str, int] = {}
     frequency, totals = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for part in parts():
-        at = np.fromiter((ids.setdefault(word, len(ids)) for word in part.vocabulary), np.int64, len(part.vocabulary))
+        own = part.vocabulary
+        at = np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int64, len(own))
         if len(ids) > len(frequency):
             room = np.zeros(len(ids), np.int64)
             frequency, totals = np.concatenate([frequency, room]), np.concatenate([totals, room])

@@ -12,7 +12,7 @@ import numpy as np
 from metalda.corpus.building import Settings
 from metalda.corpus.columns import Document
 from metalda.corpus.labels import LabelCollector
-from metalda.corpus.packed import pack_words
+from metalda.corpus.packed import PackedStrings, pack_words
 from metalda.corpus.tokenising import document_frequency
 from metalda.storage import read_folder, write_folder
 
@@ -25,7 +25,8 @@ class Part:
 
     words: np.ndarray  # as indices into the vocabulary
     offsets: np.ndarray
-    vocabulary: list[str]
+    word_bytes: np.ndarray  # the vocabulary, packed; nothing if it was given
+    word_offsets: np.ndarray
     frequency: np.ndarray  # documents that each word is in
     totals: np.ndarray  # how often it occurs
     label_columns: np.ndarray  # as indices into the names
@@ -36,6 +37,11 @@ class Part:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def vocabulary(self) -> PackedStrings:
+        """The words in the order in which they came."""
+        return PackedStrings(self.word_bytes, self.word_offsets)
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,12 @@ class PartWriter:
         label_columns, label_offsets, label_names = labels.numbered()
         id_bytes, id_offsets = pack_words(ids)
         fixed = self.settings.vocabulary is not None
+        word_bytes, word_offsets = pack_words(() if fixed else vocabulary)
         arrays = {
             "words": words,
             "offsets": offsets,
+            "word_bytes": word_bytes,
+            "word_offsets": word_offsets,
             "frequency": np.empty(0, np.int64) if fixed else document_frequency(words, offsets, len(vocabulary)),
             "totals": np.empty(0, np.int64) if fixed else np.bincount(words, minlength=len(vocabulary)),
             "label_columns": label_columns,
@@ -72,8 +81,7 @@ class PartWriter:
             "id_bytes": id_bytes,
             "id_offsets": id_offsets,
         }
-        names = {"vocabulary": [] if fixed else vocabulary, "label_names": label_names}
-        write_folder(_place(self.folder, number), "part", names, arrays, layout="npy")
+        write_folder(_place(self.folder, number), "part", {"label_names": label_names}, arrays, layout="npy")
 
 
 def read_parts(folder: Path, n_parts: int) -> Iterator[Part]:
@@ -96,6 +104,11 @@ def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document
             part, n_characters, number = [], 0, number + 1
     if part:
         yield number, part
+
+
+def largest_part() -> tuple[int, int]:
+    """How many documents and characters a part has at most, which decides where parts begin."""
+    return MOST_DOCUMENTS, MOST_CHARACTERS
 
 
 def _size(content: str | Sequence[str]) -> int:

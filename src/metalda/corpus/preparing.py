@@ -21,12 +21,13 @@ import numpy as np
 from metalda.corpus.building import Settings
 from metalda.corpus.formats import Source, find_format, open_source
 from metalda.corpus.merging import merge_ids, merge_labels, merge_words
-from metalda.corpus.parts import MOST_CHARACTERS, MOST_DOCUMENTS, PartWriter, in_parts, read_parts
+from metalda.corpus.parts import PartWriter, in_parts, largest_part, read_parts
 from metalda.corpus.processes import count_jobs, run_in_processes
 from metalda.corpus.saving import write_corpus
 from metalda.corpus.tokenising import fixed_vocabulary
 from metalda.errors import InputError, StorageError
 from metalda.storage import SCRATCH, PathLike, Remote, check_writable, locate, read_document, write_document
+from metalda.storage.manifest import package_version
 
 KIND = "preparation"
 
@@ -176,7 +177,7 @@ def _identity(path: Any, settings: Settings, reading: Mapping[str, Any]) -> dict
         "source": _plain({"path": str(path.resolve()), "state": _state(path)}),
         "fields": _plain(reading),
         "tokenising": _plain({**tokenising, "vocabulary": None if vocabulary is None else _digest(vocabulary)}),
-        "sizes of parts": [MOST_DOCUMENTS, MOST_CHARACTERS],
+        "parts": [package_version(), *largest_part()],
     }
 
 
