@@ -5,7 +5,9 @@ import logging
 import pytest
 
 from contracts import CASES, corpus
+from metalda import LDA, Corpus
 from metalda.errors import InputError
+from metalda.storage import scratch
 from metalda.training import memory
 
 
@@ -29,3 +31,14 @@ def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monke
 def test_the_memory_of_this_machine_is_known():
     available = memory.available_memory()
     assert available is None or available > 10**7
+
+
+@pytest.mark.parametrize(("n_shards", "bytes_per_token"), [(1, 4), (3, 8)])
+def test_words_on_the_disk_need_no_memory(n_shards, bytes_per_token, tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch, "LARGE", 1)
+    model, documents = LDA(3, n_shards=n_shards), corpus()
+    documents.save(tmp_path / "corpus")
+    here, on_disk = (model._pose(each) for each in (documents, Corpus.load(tmp_path / "corpus")))
+    assert scratch.is_mapped(on_disk.words)
+    saved = memory.estimate_memory(here, 1, 1) - memory.estimate_memory(on_disk, 1, 1)
+    assert saved == bytes_per_token * documents.n_tokens
