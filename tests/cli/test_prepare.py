@@ -111,7 +111,7 @@ def test_ctrl_c_says_how_to_go_on(run: Run, data: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(parts.PartWriter, "__call__", interrupted)
     result = run("prepare", data, "-o", tmp_path / "corpus", "--text", "body")
     assert result.exit_code == 130
-    assert result.output.startswith("metalda: interrupted: 0 parts of the corpus kept in")
+    assert result.output.startswith("metalda: interrupted: what is done is kept in")
     assert result.output.endswith("give the same command again to go on\n")
 
 

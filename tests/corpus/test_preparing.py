@@ -163,7 +163,7 @@ def test_ctrl_c_keeps_the_parts_that_are_done(data, tmp_path, monkeypatch, writt
 
     with monkeypatch.context() as patch:
         patch.setattr(parts.PartWriter, "__call__", interrupted)
-        with pytest.raises(KeyboardInterrupt, match=r"4 parts of the corpus kept in .*again to go on"):
+        with pytest.raises(KeyboardInterrupt, match=r"what is done is kept in .*again to go on"):
             Corpus.prepare(data, tmp_path / "corpus")
     assert written == [0, 1, 2, 3]
     with pytest.raises(StorageError, match=r"not a saved corpus"):

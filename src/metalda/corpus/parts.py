@@ -81,7 +81,7 @@ class PartWriter:
             "id_bytes": id_bytes,
             "id_offsets": id_offsets,
         }
-        write_folder(_place(self.folder, number), "part", {"label_names": label_names}, arrays, layout="npy")
+        write_folder(_place(self.folder, number), "part", {"label_names": label_names}, arrays)
 
 
 def read_parts(folder: Path, n_parts: int) -> Iterator[Part]:

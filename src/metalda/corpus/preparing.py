@@ -88,10 +88,6 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
 
     try:
         run_in_processes(writer, missing(), n_jobs)
-    except KeyboardInterrupt:
-        n_done = sum(1 for number in range(n_parts) if writer.has(number))
-        kept = f"{n_done:,} part{'' if n_done == 1 else 's'} of the corpus kept in {writer.folder}"
-        raise KeyboardInterrupt(f"{kept}; give the same command again to go on") from None
     except InputError as error:
         if not isinstance(error, StorageError):  # the data are at fault, and will be others once they are mended
             shutil.rmtree(writer.folder)
@@ -140,16 +136,19 @@ def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator
             yield Path(here)
         return
     scratch, created = folder / SCRATCH, not folder.exists()
-    if not resume and scratch.exists():
-        shutil.rmtree(scratch)
+    note = scratch / f"{KIND}.json"
     try:
-        if scratch.exists():
-            _check_identity(scratch, identity)
+        if resume and note.exists():
+            _check_identity(note, identity)
         else:
+            if scratch.exists():
+                shutil.rmtree(scratch)
             scratch.mkdir(parents=True)
-            write_document(scratch / f"{KIND}.json", KIND, dict(identity))
+            write_document(note, KIND, dict(identity))
         yield scratch
         shutil.rmtree(scratch)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"what is done is kept in {scratch}; give the same command again to go on") from None
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -158,15 +157,15 @@ def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator
                 folder.rmdir()  # only succeeds if nothing is in it
 
 
-def _check_identity(scratch: Path, identity: Mapping[str, Any]) -> None:
-    remedy = f"start anew with resume=False (--restart), or give another folder than {scratch.parent}"
+def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
+    remedy = "start anew with resume=False (--restart), or give another folder"
     try:
-        before = read_document(scratch / f"{KIND}.json", KIND)
+        before = read_document(note, KIND)
     except StorageError as error:
         raise StorageError(f"{error}; {remedy}") from None
     changed = [name for name in identity if before.get(name) != identity[name]]
     if changed:
-        raise InputError(f"{scratch}: left by another run ({', '.join(changed)} differ): {remedy}")
+        raise InputError(f"{note.parent}: left by another run ({', '.join(changed)} differ): {remedy}")
 
 
 def _identity(path: Any, settings: Settings, reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,12 +109,26 @@ def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) ->
 
 
 def load_arrays(path: Path, names: list[str], *, mmap: bool) -> dict[str, np.ndarray]:
-    """The arrays of one file; ``mmap`` concerns ``.npy`` files only."""
+    """The arrays of one file; with ``mmap`` as maps of it."""
     if path.suffix == ".npy":
         (name,) = names
         array = np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
         return {name: array.view(np.ndarray)}
+    if mmap:
+        return _map_safetensors(path, names)
     from safetensors.numpy import load_file
 
     arrays = load_file(path)
     return {name: arrays[name] for name in names}
+
+
+def _map_safetensors(path: Path, names: list[str]) -> dict[str, np.ndarray]:
+    data = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    header = json.loads(data[8:start].tobytes())
+    arrays = {}
+    for name in names:
+        kind, shape, (begin, end) = (header[name][key] for key in ("dtype", "shape", "data_offsets"))
+        dtype = np.dtype(np.bool_ if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}")
+        arrays[name] = data[start + begin : start + end].view(dtype).reshape(shape)
+    return arrays

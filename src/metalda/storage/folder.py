@@ -48,7 +48,7 @@ def write_folder(
     arrays : mapping of str to array
         Booleans, integers and floats of any shape; in the layout "npy" also `Streamed` ones.
     layout : {"safetensors", "npy"}
-        All arrays in one file, or one file each so that they can be memory-mapped.
+        All arrays in one file, or one file each, which may be streamed.
 
     Raises
     ------
@@ -84,8 +84,8 @@ def write_folder(
 def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `write_folder` saved: the document and the arrays.
 
-    With ``mmap`` the arrays of the layout ``"npy"`` are read-only maps of their files: only their sizes are checked,
-    not their checksums, so that opening does not read them. What lies at ``scheme://…`` is copied here first.
+    With ``mmap`` the arrays are read-only maps of their files: only sizes are checked, not checksums, so that opening
+    does not read them. What lies at ``scheme://…`` is copied here first.
     """
     folder = locate(path)
     _check_source(folder, kind)
@@ -258,14 +258,13 @@ def _here(folder: Any, names: Iterable[str]) -> Iterator[Any]:
 
 def _read_file(path: Path, shown: Any, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
     """The arrays of one file; `shown` is what the user calls it."""
-    mapped = mmap and path.suffix == ".npy"
     try:
         size = path.stat().st_size
         if size != file.size:
             raise StorageError(f"{shown}: damaged: {size:,} bytes instead of {file.size:,}")
-        if not mapped and checksum(path) != file.crc32:
+        if not mmap and checksum(path) != file.crc32:
             raise StorageError(f"{shown}: damaged: the checksum does not match")
-        return load_arrays(path, file.arrays, mmap=mapped)
+        return load_arrays(path, file.arrays, mmap=mmap)
     except StorageError:
         raise
     except FileNotFoundError as error:
