@@ -75,6 +75,26 @@ def test_a_cluster_gives_the_model_of_one_thread(shared, name, n_shards):
     assert_same_model(make(**settings).fit(corpus()), make(**settings).fit(corpus(), client=shared))
 
 
+@pytest.mark.parametrize("seen", [True, False], ids=["seen by all", "not seen"])
+def test_workers_read_a_corpus_that_they_see_for_themselves(shared, tmp_path, monkeypatch, seen):
+    corpus().save(tmp_path / "corpus")
+    mapped = Corpus.load(tmp_path / "corpus")
+    if not seen:
+        lying = _lying(clusters.Cluster.collect, "ask-file", [True, False])
+        monkeypatch.setattr(clusters.Cluster, "collect", lying)
+    sent, send = [], clusters.Cluster.send
+    monkeypatch.setattr(clusters.Cluster, "send", lambda self, part, to: (sent.append(part), send(self, part, to))[1])
+    settings = {**SHARDED, "n_iter": 5}
+    assert_same_model(LDA(3, **settings).fit(corpus()), LDA(3, **settings).fit(mapped, client=shared))
+    assert [isinstance(part.words, np.ndarray) for part in sent] == [not seen] * 2
+
+
+def _lying(collect, name, answer):
+    return lambda self, futures, workers: (
+        answer if futures and futures[0].key.startswith(name) else collect(self, futures, workers)
+    )
+
+
 def test_many_hosts_add_their_changes_in_a_tree(shared, monkeypatch):
     monkeypatch.setattr(spreading, "FAN_IN", 1 + 1e-9)  # every list of turns is added up, however short
     monkeypatch.setattr(

@@ -243,6 +243,7 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
             word_prior,
             self._sampler(corpus),
             shard_bounds(corpus.offsets, n_shards),
+            corpus.words,
         )
 
     def _features_of_vocabulary(self, corpus: Corpus) -> NamedMatrix | None:

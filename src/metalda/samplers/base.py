@@ -35,6 +35,7 @@ class Problem:
     word_prior: LogLinear
     sampler: Sampler
     shard_bounds: NDArray[np.int64]  # shard s: documents shard_bounds[s] … shard_bounds[s + 1] - 1
+    source: NDArray[np.int32] | None = None  # the words in the order of the corpus, if there is one
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:

@@ -15,10 +15,15 @@ LARGE = 1 << 28  # bytes; below it, memory is simpler and faster
 
 def is_mapped(array: NDArray[Any]) -> bool:
     """Whether an array is the content of a file, which the system reads and forgets as it needs memory."""
+    return isinstance(mapping(array), np.memmap | mmap.mmap)
+
+
+def mapping(array: NDArray[Any]) -> Any:
+    """What an array is a view of, in the end: of a file, if it is mapped."""
     base: Any = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
         base = base.base
-    return isinstance(base, np.memmap | mmap.mmap)
+    return base
 
 
 def empty_beside(array: NDArray[Any], shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

@@ -13,15 +13,24 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard
+from metalda.meta.shards import Shard, order_by_group
 from metalda.priors import Learning, LogLinear
 from metalda.samplers.base import Run
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.tokens import Share
+from metalda.storage.mapped import MappedFile
 
 
 class OutOfStep(RuntimeError):
     """A host that is not where its client takes it to be: its worker was lost, and the host made again elsewhere."""
+
+
+class FilePart(NamedTuple):
+    """Entries first … last - 1 of a file."""
+
+    file: MappedFile
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +39,7 @@ class Part:
 
     first: int  # the number of the first shard
     bounds: NDArray[np.int64]  # its shards: documents bounds[i] … bounds[i + 1] - 1 of these
-    words: NDArray[np.int32]
+    words: NDArray[np.int32] | FilePart  # in the order of groups; or where they lie in the order of the corpus
     offsets: NDArray[np.int64]
     doc_rows: NDArray[np.int32]
     topics: Topics
@@ -66,7 +75,10 @@ class Host:
 
     def __init__(self, part: Part) -> None:
         self.part = part
-        shards = [Shard.cut(part.words, part.offsets, part.doc_rows, a, b) for a, b in pairwise(part.bounds)]
+        words = part.words
+        if isinstance(words, FilePart):
+            words = order_by_group(words.file.open(words.first, words.last), part.offsets, part.groups)
+        shards = [Shard.cut(words, part.offsets, part.doc_rows, a, b) for a, b in pairwise(part.bounds)]
         design, n_cells = part.word_prior.design, int(part.list_starts[-1])
         n_words, n_topics = len(part.list_starts) - 1, part.stripes[-1][1]
         counts = TopicCounts(
@@ -103,7 +115,9 @@ class Host:
 
     def __sizeof__(self) -> int:
         counts = self.share.counts
-        return sum(array.nbytes for array in (self.part.words, self.share.topics, counts.topics, counts.counts))
+        arrays: list[NDArray[Any]] = [shard.words for shard in self.share.shards]
+        arrays += [self.share.topics, counts.topics, counts.counts]
+        return sum(array.nbytes for array in arrays)
 
     def __reduce__(self) -> Any:
         raise TypeError("a host stays in the worker that made it")

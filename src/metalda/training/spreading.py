@@ -16,6 +16,7 @@ from metalda.meta.design import Concentration
 from metalda.priors import Learning
 from metalda.samplers.base import Assignment, Problem, Run
 from metalda.samplers.counts import TopicCounts, Topics
+from metalda.storage.mapped import MappedFile, is_here
 from metalda.training import hosting
 from metalda.training.cluster import MOST_LOSSES, Cluster, WorkersLost
 from metalda.training.gibbs import resume_chain
@@ -60,9 +61,10 @@ class SpreadAssignment(Assignment):
         workers = self._cluster.wait_for_workers()
         n_hosts = min(len(workers), len(self.problem.shards))
         bounds = [len(self.problem.shards) * i // n_hosts for i in range(n_hosts + 1)]
+        file = self._shared_file(list(workers)[:n_hosts])
         seats = []
         for (address, n_threads), (first, last) in zip(list(workers.items())[:n_hosts], pairwise(bounds), strict=True):
-            part = self._cut(first, last, topics, counts, n_threads)
+            part = self._cut(first, last, topics, counts, n_threads, file)
             sent = self._cluster.send(part, address)
             seats.append(Seat(self._cluster.submit(hosting.Host, sent, on=address, name="host"), address, first, last))
         self.seats: list[Seat] = seats
@@ -179,7 +181,26 @@ class SpreadAssignment(Assignment):
         self.traffic["observations"] = sum(_n_bytes(each) for each in observed)
         return observed
 
-    def _cut(self, first: int, last: int, topics: Topics, counts: TopicCounts, n_threads: int) -> hosting.Part:
+    def _shared_file(self, addresses: Sequence[str]) -> MappedFile | None:
+        """The file that has the words of the corpus, if there is one and all these workers see it."""
+        file = MappedFile.of(self.problem.source)
+        if file is None:
+            return None
+        asked = [self._cluster.submit(is_here, file, on=address, name="ask-file") for address in addresses]
+        if all(self._cluster.collect(asked, addresses)):
+            return file
+        logger.info("Not all workers see %s: its words are sent to them.", file.path)
+        return None
+
+    def _cut(
+        self,
+        first: int,
+        last: int,
+        topics: Topics,
+        counts: TopicCounts,
+        n_threads: int,
+        file: MappedFile | None,
+    ) -> hosting.Part:
         """What the host of shards first … last - 1 needs."""
         problem, bounds = self.problem, self.problem.shard_bounds
         documents = slice(int(bounds[first]), int(bounds[last]))
@@ -189,7 +210,7 @@ class SpreadAssignment(Assignment):
         return hosting.Part(
             first,
             bounds[first : last + 1] - bounds[first],
-            np.asarray(problem.words[begin:end]),
+            np.asarray(problem.words[begin:end]) if file is None else hosting.FilePart(file, begin, end),
             problem.offsets[documents.start : documents.stop + 1] - begin,
             design.row_of[documents],
             topics[begin:end],
