@@ -185,12 +185,12 @@ def undisturbed():
     return _make().fit(_larger())
 
 
-def _disturb(monkeypatch, at, act):
+def _disturb(monkeypatch, at, act, work="sweep-tokens"):
     """Do something in the midst of a sweep: after its turns were handed to the cluster, before they are done."""
     original, calls = clusters.Cluster.collect, []
 
     def collect(self, futures, workers):
-        if futures and futures[0].key.startswith("sweep-tokens"):
+        if futures and futures[0].key.startswith(work):
             calls.append(1)
             if len(calls) == at:
                 act(workers)
@@ -211,6 +211,14 @@ def test_a_worker_that_is_killed_in_a_sweep_changes_nothing(local, impatient, un
         assert_same_model(undisturbed, _make().fit(_larger(), client=local))
     assert "Lost workers" in caplog.text
     assert len(calls) > FAULTY["n_iter"]  # sweeps were done again
+
+
+def test_a_worker_that_is_killed_in_transform_changes_nothing(local, impatient, undisturbed, monkeypatch):
+    monkeypatch.setattr("metalda.models.spreading.TOKENS", 1000)
+    calls = _disturb(monkeypatch, 3, _signal(local, signal.SIGKILL), work="transform")
+    expected = undisturbed.transform(_larger())
+    np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), expected)
+    assert len(calls) > 40
 
 
 def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog):

@@ -15,7 +15,7 @@ from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, Lesson, WordCounts
+from metalda.priors.loglinear import Blocks, LearnsFromDocuments, LearnsFromWords, Lesson, WordCounts
 
 
 class Augmentation(NamedTuple):
@@ -34,7 +34,7 @@ class Augmentation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Gamma(Learning):
+class Gamma(LearnsFromDocuments, LearnsFromWords):
     """lambda[l, k] ~ Gamma(shape, rate=shape): mean 1, the smaller the shape the wider."""
 
     shape: float

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from metalda.kernels.augmentation import multiply_weights
 from metalda.kernels.border import frozen
+from metalda.kernels.regression import count_topics
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Shard
 
@@ -150,20 +151,25 @@ class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
 
 
-class Learning(LogLinear, ABC):
-    """A prior that learns its weights after a sweep, from documents or from the words of topics."""
+class Learning(LogLinear):
+    """A prior that learns its weights after a sweep: from documents, from the words of topics, or from either."""
 
     def is_due(self, n_sweeps: int) -> bool:
         """Whether it learns after this sweep, before which there were `n_sweeps`."""
         return True
 
+
+class LearnsFromDocuments(Learning, ABC):
+    """A prior of documents that learns."""
+
     @abstractmethod
     def observe(
         self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
     ) -> tuple[Any, ...]:
-        """All that it needs to know of the documents of a shard, given the topics of its tokens.
+        """All that it needs to know of the documents of a shard: a few small arrays.
 
-        Called where the shard is, be it in another process; the result has arrays only, and is small.
+        Called where the shard is, which may be another machine. Document d of the shard has the topics
+        ``topics[shard.offsets[d]:shard.offsets[d + 1]]``, if any, and row ``shard.doc_rows[d]`` of ``alpha.values``.
         """
 
     def count_tables(self, observed: Sequence[tuple[Any, ...]]) -> int:
@@ -174,8 +180,19 @@ class Learning(LogLinear, ABC):
     def learn_from_documents(
         self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
     ) -> NDArray[np.float64]:
-        """New weights, from what was observed in every shard."""
+        """New log weights, from what was observed in every shard; ``alpha.log_weights`` are left as they are."""
+
+
+class LearnsFromWords(Learning, ABC):
+    """A prior of words that learns."""
 
     @abstractmethod
     def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
-        """Learn weights from the words of topics and renew `beta` in place."""
+        """Change ``beta.log_weights`` in place, and renew `beta` with `renew_beta`."""
+
+
+def count_doc_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
+    """m[d, k] > 0 of a shard's documents: the row of each document, the topic, and the count."""
+    found = tuple(np.empty(len(shard.words), np.int64) for _ in range(3))
+    size = count_topics(shard.offsets, shard.doc_rows, frozen(topics, np.uint16), n_topics, *found)
+    return tuple(each[:size] for each in found)

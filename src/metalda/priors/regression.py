@@ -12,11 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising, count_topics
+from metalda.kernels.regression import add_rising
 from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, Learning, Lesson, WordCounts
+from metalda.priors.loglinear import (
+    Blocks,
+    LearnsFromDocuments,
+    LearnsFromWords,
+    Lesson,
+    WordCounts,
+    count_doc_topics,
+)
 
 STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
@@ -90,7 +97,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True, eq=False)
-class Regression(Learning):
+class Regression(LearnsFromDocuments, LearnsFromWords):
     """Weights are at the maximum of their posterior, found anew every `interval` sweeps after `burn_in`.
 
     log lambda[l, k] ~ Normal(0, variance), with a variance of its own for the default label. Values of labels may be
@@ -111,7 +118,7 @@ class Regression(Learning):
     ) -> tuple[Occurrences, Occurrences]:
         """How often every m[d, k] occurs by row and topic, and every N[d] by row."""
         n_topics, lengths = alpha.values.shape[1], np.diff(shard.offsets)
-        rows, columns, counts = _count_topics(shard, topics, n_topics)
+        rows, columns, counts = count_doc_topics(shard, topics, n_topics)
         filled = lengths > 0
         return (
             Occurrences.tally(rows, columns, counts, n_topics),
@@ -190,10 +197,3 @@ def _count_values(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     times = np.bincount(keys)
     found = np.flatnonzero(times)
     return found, times[found]
-
-
-def _count_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
-    """m[d, k] > 0: the row of each document, the topic, and the count."""
-    found = tuple(np.empty(len(shard.words), np.int64) for _ in range(3))
-    size = count_topics(shard.offsets, shard.doc_rows, frozen(topics, np.uint16), n_topics, *found)
-    return tuple(each[:size] for each in found)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, group_words
-from metalda.priors import Learning, LogLinear
+from metalda.priors import LearnsFromDocuments, LogLinear
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
 
@@ -107,7 +107,7 @@ class Assignment(ABC):
         return {"topics": self.topics}
 
     def observe(
-        self, prior: Learning, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
+        self, prior: LearnsFromDocuments, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
     ) -> list[tuple[Any, ...]]:
         """What a prior of documents learns from, of every shard."""
         shards = self.problem.shards

@@ -75,15 +75,18 @@ class Cluster:
         """Threads by address of the workers that are there, are heard of, and have this version of metalda."""
         alive = self._alive()
         self._examine([address for address in alive if address not in self._fitness])
+        alive = {address: n for address, n in alive.items() if address in self._fitness}  # others left meanwhile
         unfit = {address for address in alive if self._fitness[address] is not None}
         if unfit and len(unfit) == len(alive):
             address = min(unfit)
             raise ClusterError(f"worker {address} {self._fitness[address]}")
         return {address: n for address, n in sorted(alive.items()) if address not in unfit}
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, on: str | None = None, name: str) -> Any:
-        """A future for work on one worker, or on any; the dashboard shows it under this name."""
-        where = {} if on is None else {"workers": [on], "allow_other_workers": False}
+    def submit(
+        self, function: Callable[..., Any], *arguments: Any, on: str | list[str] | None = None, name: str
+    ) -> Any:
+        """A future for work on one worker, on one of some, or on any; the dashboard shows it under this name."""
+        where = {} if on is None else {"workers": on, "allow_other_workers": False}
         key = f"{name}-{self._name}-{next(self._numbers)}"
         return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
@@ -105,11 +108,14 @@ class Cluster:
         What is common is sent to all workers once. Work that is lost with its worker is given to another.
         """
         self.require_workers()
-        everywhere = self._asked(lambda: self._client.scatter(list(common), broadcast=True, hash=False))
+        try:
+            everywhere = self._asked(lambda: self._client.scatter(list(common), broadcast=True, hash=False))
+        except WorkersLost as loss:
+            raise ClusterError(f"workers were lost before anything had begun ({loss}); try again") from loss
         pending: deque[tuple[Any, Any]] = deque()
 
         def start(item: Any) -> Any:
-            return self.submit(function, item, *everywhere, name=name)
+            return self.submit(function, item, *everywhere, on=list(self._threads), name=name)
 
         for item in items:
             pending.append((item, start(item)))

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.meta.design import Concentration
-from metalda.priors import Blocks, Learning
-from metalda.priors.loglinear import Lesson
+from metalda.priors import Blocks, LearnsFromDocuments, LearnsFromWords, Lesson
 from metalda.samplers import Assignment, Draw, Problem, Run, TopicCounts
 
 
@@ -117,13 +116,13 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     blocks = Blocks(problem.stripes, rngs.stripes, run)
     doc_prior, word_prior = problem.doc_prior, problem.word_prior
     doc_tables, n_doc_tables, lesson = 0.0, 0, Lesson(0.0, 0)
-    if isinstance(doc_prior, Learning) and doc_prior.is_due(state.n_sweeps):
+    if isinstance(doc_prior, LearnsFromDocuments) and doc_prior.is_due(state.n_sweeps):
         observed = state.assignment.observe(doc_prior, state.alpha, rngs.shards, run)
         n_doc_tables = doc_prior.count_tables(observed)
         doc_tables = time.perf_counter() - after_tokens
         state = state._replace(alpha=doc_prior.alpha(doc_prior.learn_from_documents(state.alpha, observed, blocks)))
     after_documents = time.perf_counter()
-    if isinstance(word_prior, Learning) and word_prior.is_due(state.n_sweeps):
+    if isinstance(word_prior, LearnsFromWords) and word_prior.is_due(state.n_sweeps):
         lesson = word_prior.learn_from_words(state.beta, state.counts, blocks)
     end = time.perf_counter()
     record = SweepRecord(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metalda.kernels.border import frozen
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, order_by_group
-from metalda.priors import Learning, LogLinear
+from metalda.priors import LearnsFromDocuments, LogLinear
 from metalda.samplers.base import Run
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.tokens import Share
@@ -182,7 +182,7 @@ def observe(
     """What the prior of documents learns from, of every shard; and the generators, as they are afterwards."""
     host.require(n_turns)
     prior, share = host.part.doc_prior, host.share
-    assert isinstance(prior, Learning)
+    assert isinstance(prior, LearnsFromDocuments)
     assert host.alpha is not None
     alpha = host.alpha
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from metalda.errors import ClusterError
 from metalda.meta.design import Concentration
-from metalda.priors import Learning
+from metalda.priors import LearnsFromDocuments
 from metalda.samplers.base import Assignment, Problem, Run
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.storage.mapped import MappedFile, is_here
@@ -158,7 +158,7 @@ class SpreadAssignment(Assignment):
         return sum(host.n_moved for host in done), log_likelihood + of_words - self._counts.of_totals(beta)
 
     def observe(
-        self, prior: Learning, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
+        self, prior: LearnsFromDocuments, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
     ) -> list[tuple[Any, ...]]:
         futures = [
             self._cluster.submit(
