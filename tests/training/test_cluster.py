@@ -15,7 +15,7 @@ from contracts import CASES, EMBEDDINGS, FEATURES, corpus
 from metalda import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, Corpus, LabeledLDA, MetaLDA, coherence
 from metalda.errors import ClusterError, InputError
 from metalda.training import cluster as clusters
-from metalda.training import spreading
+from metalda.training import spreading, surviving
 from training.test_checkpoint import assert_same_model
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
@@ -254,7 +254,7 @@ def test_a_worker_that_joins_gets_shards(local, impatient, undisturbed, monkeypa
 
 def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "MOST_LOSSES", 2)
-    monkeypatch.setattr(spreading, "MOST_LOSSES", 2)
+    monkeypatch.setattr(surviving, "MOST_LOSSES", 2)
 
     def lose(self, futures, workers):
         raise clusters.WorkersLost("tcp://1.2.3.4:5")

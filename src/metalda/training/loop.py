@@ -19,7 +19,7 @@ from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress, TraceRow
 from metalda.training.cluster import Cluster
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.spreading import SNAPSHOT_EVERY, Survivor
+from metalda.training.surviving import SNAPSHOT_EVERY, Survivor
 from metalda.training.threads import deferred_interrupt
 
 logger = logging.getLogger("metalda")
