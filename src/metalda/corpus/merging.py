@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -26,20 +26,19 @@ class Words:
 
     vocabulary: tuple[str, ...]
     n_tokens: int
-    is_fixed: bool  # given, so that parts are numbered by it already
+    new_ids: np.ndarray | None  # of every word of any part; None if the vocabulary was given: parts are numbered by it
 
-    def arrays(self, parts: Parts, n_documents: int) -> dict[str, Any]:
-        """The words and offsets of the corpus."""
-        number_of = {} if self.is_fixed else {word: i for i, word in enumerate(self.vocabulary)}
+    def arrays(self, parts: Parts, numbers: BinaryIO, n_documents: int) -> dict[str, Any]:
+        """The words and offsets of the corpus, given the file that `merge_words` wrote."""
 
         def renumbered() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            numbers.seek(0)
             for part in parts():
-                if self.is_fixed:
+                if self.new_ids is None:
                     yield part.words, part.offsets
                 else:
-                    words = part.vocabulary
-                    numbers = np.fromiter((number_of.get(word, -1) for word in words), np.int32, len(words))
-                    yield renumber(part.words, part.offsets, numbers)
+                    own = np.fromfile(numbers, np.int32, len(part.frequency))
+                    yield renumber(part.words, part.offsets, self.new_ids[own])
 
         return {
             "words": Streamed(np.int32, self.n_tokens, lambda: (words for words, _ in renumbered())),
@@ -47,16 +46,20 @@ class Words:
         }
 
 
-def merge_words(parts: Parts, settings: Settings, n_documents: int) -> Words:
-    """One vocabulary of all parts, filtered and sorted as that of a corpus that is read at once."""
+def merge_words(parts: Parts, settings: Settings, numbers: BinaryIO, n_documents: int) -> Words:
+    """One vocabulary of all parts, filtered and sorted as that of a corpus that is read at once.
+
+    To the file `numbers` goes, part by part, which of all words each word of the part is: looking them up takes time.
+    """
     if settings.vocabulary is not None:
         n_tokens = sum(len(part.words) for part in parts())
-        return Words(fixed_vocabulary(settings.vocabulary), n_tokens, is_fixed=True)
+        return Words(fixed_vocabulary(settings.vocabulary), n_tokens, None)
     ids: dict[str, int] = {}
     frequency, totals = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for part in parts():
         own = part.vocabulary
-        at = np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int64, len(own))
+        at = np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int32, len(own))
+        at.tofile(numbers)
         if len(ids) > len(frequency):
             room = np.zeros(len(ids), np.int64)
             frequency, totals = np.concatenate([frequency, room]), np.concatenate([totals, room])
@@ -68,8 +71,9 @@ def merge_words(parts: Parts, settings: Settings, n_documents: int) -> Words:
     kept = settings.filters.choose(n_documents, len(words), lambda: frequency, lambda: totals)
     if not kept.any():
         raise EmptyVocabularyError(no_words(len(words), n_documents, settings.filters))
-    vocabulary = tuple(words[i] for i in np.flatnonzero(kept))
-    return Words(vocabulary, int(totals[kept].sum()), is_fixed=False)
+    new_ids = np.full(len(words), -1, np.int32)
+    new_ids[order[kept]] = np.arange(kept.sum())
+    return Words(tuple(words[i] for i in np.flatnonzero(kept)), int(totals[kept].sum()), new_ids)
 
 
 @dataclass(frozen=True)
@@ -96,9 +100,7 @@ class Labels:
                 cells = np.ones(len(part.label_columns)), names[part.label_columns], part.label_offsets
                 named = csr_array(cells, shape=(len(part), len(self.names)))
                 rows = slice(first, first + len(part))
-                block = csr_array(hstack([named, *(each.matrix[rows] for each in self.numeric)]))
-                block.sort_indices()
-                yield block
+                yield csr_array(hstack([named, *(each.matrix[rows] for each in self.numeric)]))
                 first += len(part)
 
         return {

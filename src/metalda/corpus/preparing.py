@@ -105,17 +105,18 @@ def _put_together(
 ) -> Sizes:
     parts = partial(read_parts, writer.folder, n_parts)
     n_documents = sum(len(part) for part in parts())
-    try:
-        words = merge_words(parts, writer.settings, n_documents)
-    except InputError as error:
-        raise type(error)(f"{source.name}: {error}") from None
-    labels = merge_labels(parts, source.numeric_labels())
-    names = labels.all_names if source.has_labels(labels.all_names) else None
-    arrays = words.arrays(partial(_with_bar, parts, n_parts, progress), n_documents)
-    if names is not None:
-        arrays |= labels.arrays(parts, n_documents)
-    arrays |= merge_ids(parts, n_documents)
-    write_corpus(folder, words.vocabulary, names, arrays, describe(names or ()))
+    with tempfile.TemporaryFile(dir=writer.folder) as numbers:
+        try:
+            words = merge_words(parts, writer.settings, numbers, n_documents)
+        except InputError as error:
+            raise type(error)(f"{source.name}: {error}") from None
+        labels = merge_labels(parts, source.numeric_labels())
+        names = labels.all_names if source.has_labels(labels.all_names) else None
+        arrays = words.arrays(partial(_with_bar, parts, n_parts, progress), numbers, n_documents)
+        if names is not None:
+            arrays |= labels.arrays(parts, n_documents)
+        arrays |= merge_ids(parts, n_documents)
+        write_corpus(folder, words.vocabulary, names, arrays, describe(names or ()))
     return Sizes(n_documents, words.n_tokens, len(words.vocabulary), names)
 
 
