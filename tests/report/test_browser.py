@@ -50,14 +50,16 @@ class Visit:
         for summary in self.page.locator("details > summary").all():
             summary.click()
         self.page.wait_for_function(
-            "[...document.querySelectorAll('details')].every(d => d.open && d.children.length > 1)"
+            "() => [...document.querySelectorAll('details')].every(d => d.open && d.children.length > 1)"
         )
 
     def settle(self) -> None:
         """A view is shown when the browser gets round to it, and charts are made in the next frame."""
-        self.page.wait_for_function("document.getElementById('main').dataset.shown === location.hash")
+        self.page.wait_for_function("() => document.getElementById('main').dataset.shown === location.hash")
         self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        self.page.wait_for_function("[...document.querySelectorAll('.chart')].every(c => c.querySelector('.main-svg'))")
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('.chart')].every(c => c.querySelector('.main-svg'))"
+        )
 
     def heading(self) -> str:
         return self.page.inner_text("h1")
@@ -251,7 +253,7 @@ def test_keyboard_and_screen_reader_find_their_way(browser: Any, report: Path) -
     assert page.evaluate("document.activeElement.id") == "main"
     page.locator("nav a", has_text="Topics").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('h1').textContent === 'Topics'")
+    page.wait_for_function("() => document.querySelector('h1').textContent === 'Topics'")
     assert page.evaluate("document.activeElement.tagName") == "H1"
     assert page.title().startswith("Topics – ")
     for view in VIEWS:
