@@ -13,6 +13,7 @@ from metalda import LDA, Corpus, load
 from metalda.errors import InputError, MissingExtraError, StorageError
 from metalda.samplers import Draw
 from metalda.storage import Remote, check_writable, locate, read_folder, write_folder
+from metalda.training.checkpoint import Checkpoint
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -160,6 +161,33 @@ def test_a_model_is_saved_and_loaded_elsewhere(place):
     model.save(f"{place}/model")
     np.testing.assert_array_equal(load(f"{place}/model").components_, model.components_)
     assert isinstance(load(f"{place}/model").draws_[0], Draw)
+
+
+def test_training_goes_on_from_a_checkpoint_elsewhere(place):
+    texts = TEXTS.split("\n")
+    model = LDA(2, n_iter=6, burn_in=0, thin=2, random_state=0, verbose=False)
+    expected = model.fit(texts).components_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checkpoint, "save", stop_after(4, Checkpoint.save))
+        with pytest.raises(StoppedError):
+            model.fit(texts, checkpoint=f"{place}/ck", checkpoint_every=2)
+    with pytest.raises(InputError, match=r"memory://bucket/ck: there is a checkpoint already"):
+        model.fit(texts, checkpoint=f"{place}/ck", checkpoint_every=2)
+    again = model.fit(texts, checkpoint=f"{place}/ck", checkpoint_every=2, resume=True)
+    np.testing.assert_array_equal(again.components_, expected)
+
+
+class StoppedError(Exception):
+    """The run was stopped."""
+
+
+def stop_after(n_sweeps, save):
+    def stopping(self, progress):
+        save(self, progress)
+        if progress.n_sweeps == n_sweeps:
+            raise StoppedError
+
+    return stopping
 
 
 def test_no_file_and_no_such_scheme_are_one_line(place):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metalda.errors import InputError, StorageError
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
-from metalda.storage import check_writable, read_folder, write_folder
+from metalda.storage import check_writable, locate, read_folder, write_folder
 from metalda.training.gibbs import ChainState, Generators, resume_chain
 
 KIND = "checkpoint"
@@ -145,6 +145,6 @@ def open_checkpoint(
         return None
     if every < 1:
         raise InputError(f"checkpoint_every must be at least 1, not {every}")
-    checkpoint = Checkpoint(Path(folder), every, identity)
+    checkpoint = Checkpoint(locate(folder), every, identity)
     checkpoint.prepare(resume)
     return checkpoint
