@@ -237,6 +237,19 @@ def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monk
     assert "Lost workers" in caplog.text
 
 
+def _pause(dask_worker):
+    dask_worker.status = distributed.core.Status.paused
+
+
+def test_a_worker_that_dask_pauses_for_want_of_memory_counts_as_lost(impatient, undisturbed, monkeypatch, caplog):
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}  # else it goes on
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
+        _disturb(monkeypatch, 7, lambda workers: client.run(_pause, workers=[workers[-1]]))
+        with caplog.at_level(logging.WARNING, logger="metalda"):
+            assert_same_model(undisturbed, _make().fit(_larger(), client=client))
+    assert "Lost workers" in caplog.text
+
+
 def test_a_worker_that_joins_gets_shards(local, impatient, undisturbed, monkeypatch):
     def join(workers):
         local.cluster.scale(3)

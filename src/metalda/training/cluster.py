@@ -68,7 +68,10 @@ class Cluster:
             if workers:
                 return workers
             if time.monotonic() > deadline:
-                raise ClusterError(f"the cluster has had no worker that can be used for {PATIENCE:.0f} s")
+                raise ClusterError(
+                    f"the cluster has had no worker that can be used for {PATIENCE:.0f} s; start some, or give them "
+                    "more memory if Dask pauses or restarts them for want of it"
+                )
             time.sleep(min(LOOK_EVERY, PATIENCE / 10))
 
     def workers(self) -> dict[str, int]:
@@ -161,12 +164,16 @@ class Cluster:
         raise error
 
     def _alive(self) -> dict[str, int]:
-        """Threads by address of the workers that were heard of lately."""
+        """Threads by address of the workers that were heard of lately.
+
+        Dask pauses workers that run out of memory: they say so, but do nothing, and so count as silent.
+        """
         client = self._client
         known = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
         now = time.monotonic()
         for address, about in known.items():
-            if self._heard.get(address, (None, 0.0))[0] != about["last_seen"]:
+            said = self._heard.get(address, (None, 0.0))[0] != about["last_seen"]
+            if address not in self._heard or (said and about.get("status") != "paused"):
                 self._heard[address] = about["last_seen"], now
         silent = {address for address in known if now - self._heard[address][1] > PATIENCE}
         return {address: about["nthreads"] for address, about in known.items() if address not in silent}
