@@ -31,7 +31,7 @@ def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[ob
     out = tmp_path / "out"
     assert result.stdout.strip() == (out / "variants.md").read_text().strip()
     assert "| MetaLDA-def-wf | " in result.stdout
-    assert (out / "variants.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "variants.svg").read_text(encoding="utf-8")
     assert len(list((out / "runs" / "ws").iterdir())) == 7 * 2
     assert not list((out / "checkpoints").rglob("*.json"))
     assert {cell["runs"] for cell in cells(out, "variants")} == {2}

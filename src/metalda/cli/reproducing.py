@@ -105,7 +105,7 @@ def _write_table(experiment: Experiment, plan: Plan, store: RunStore, *, plot: b
     if plot:
         from metalda.experiments.plots import save_picture
 
-        save_picture(table, store.folder / f"{experiment.name}.png")
+        save_picture(table, store.folder / f"{experiment.name}.svg")
     document = {"experiment": experiment.name, "cells": [cell.to_plain() for cell in table.cells]}
     _write(store.folder / experiment.name, f"# {experiment.title}\n\n{table.text}", document, format)
 

@@ -214,20 +214,16 @@ class Corpus:
         **tokenising
             The settings of `from_texts`.
         """
-        parts = read_path(
-            path,
-            building.Settings(**tokenising),
-            format=format,
-            encoding=encoding,
-            progress=progress,
+        settings, fields = _how_to_read(
             text=text,
             labels=labels,
             id=id,
-            delimiter=label_delimiter,
+            label_delimiter=label_delimiter,
             bins=bins,
             numbers=numbers,
+            **tokenising,
         )
-        return cls(**parts)
+        return cls(**read_path(path, settings, format=format, encoding=encoding, progress=progress, **fields))
 
     @classmethod
     def prepare(
@@ -235,18 +231,10 @@ class Corpus:
         path: PathLike,
         output: PathLike,
         *,
-        text: str | Sequence[str] | None = None,
-        labels: str | Sequence[str] = (),
-        id: str | None = None,
-        format: str | None = None,
-        label_delimiter: str | None = None,
-        bins: Mapping[str, int | Sequence[float]] | None = None,
-        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
-        encoding: str = "utf-8",
         n_jobs: int | None = 1,
         progress: bool = False,
         resume: bool = True,
-        **tokenising: Any,
+        **reading: Any,
     ) -> "Corpus":
         """Read texts of any size into a folder, in bounded memory; the corpus is that of `read`, memory-mapped.
 
@@ -254,7 +242,7 @@ class Corpus:
 
         Parameters
         ----------
-        path, text, labels, id, format, label_delimiter, bins, numbers, encoding, progress, **tokenising
+        path, progress, **reading
             As in `read`.
         output : path-like
             The folder, which `load` reads again.
@@ -277,22 +265,9 @@ class Corpus:
         """
         from metalda.corpus.preparing import prepare_corpus
 
-        prepare_corpus(
-            path,
-            output,
-            building.Settings(**tokenising),
-            n_jobs=n_jobs,
-            progress=progress,
-            resume=resume,
-            format=format,
-            encoding=encoding,
-            text=text,
-            labels=labels,
-            id=id,
-            delimiter=label_delimiter,
-            bins=bins,
-            numbers=numbers,
-        )
+        where = {name: reading.pop(name) for name in ("format", "encoding") if name in reading}
+        settings, fields = _how_to_read(**reading)
+        prepare_corpus(path, output, settings, n_jobs=n_jobs, progress=progress, resume=resume, **where, **fields)
         return cls.load(output)
 
     @property
@@ -402,3 +377,18 @@ class Corpus:
     def _repr_html_(self) -> str:
         """What a notebook shows: the size, and the first documents."""
         return corpus_html(self)
+
+
+def _how_to_read(
+    *,
+    text: str | Sequence[str] | None = None,
+    labels: str | Sequence[str] = (),
+    id: str | None = None,
+    label_delimiter: str | None = None,
+    bins: Mapping[str, int | Sequence[float]] | None = None,
+    numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
+    **tokenising: Any,
+) -> tuple[building.Settings, dict[str, Any]]:
+    """How texts become words, and which fields are what."""
+    fields = {"text": text, "labels": labels, "id": id, "delimiter": label_delimiter, "bins": bins, "numbers": numbers}
+    return building.Settings(**tokenising), fields

@@ -63,9 +63,13 @@ def plot_search(table: pd.DataFrame) -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """As a file of the kind that its name says."""
-    with replacing(path, "xb") as file:
-        figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
+    """As a file of the kind that its name says; the same figure gives the same file."""
+    import matplotlib
+
+    kind = path.suffix[1:].lower()
+    undated = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with replacing(path, "xb") as file, matplotlib.rc_context({"svg.hashsalt": "metalda"}):
+        figure.savefig(file, format=kind, dpi=150, **undated)
 
 
 def check_picture(path: Path) -> None:

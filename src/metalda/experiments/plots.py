@@ -17,7 +17,7 @@ Draw = Callable[[Any, Sequence[Cell]], None]
 
 
 def save_picture(table: Table, path: Path) -> None:
-    """As PNG."""
+    """As a file of the kind that its name says."""
     figure = new_figure(layout="constrained")
     table.draw(figure, table.cells)
     save_figure(figure, path)

@@ -1,0 +1,307 @@
+"""Whatever happens to a cluster, the model is the same, or one line says how to go on."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contracts import corpus
+from metalda import LDA, Corpus, MetaLDA
+from metalda.errors import ClusterError
+from metalda.training import cluster as clusters
+from metalda.training import spreading, surviving
+from training.test_checkpoint import assert_same_model
+
+distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+
+SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
+OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
+
+
+@pytest.fixture
+def local(tmp_path):
+    """Two processes; their scratch folders must be gone afterwards."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", local_directory=folder
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+    left = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith((".lock", ".purge"))]
+    assert left == []
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(clusters, "PATIENCE", 8.0)
+    monkeypatch.setattr(clusters, "LOOK_EVERY", 0.2)
+
+
+def _larger():
+    """Enough documents that a sweep takes a moment."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 300, 40_000)
+    documents = [[f"w{w}" for w in part] for part in np.split(words, 800)]
+    return Corpus.from_tokens(documents, [[f"label{i % 5}"] for i in range(800)])
+
+
+FAULTY = {**SHARDED, "n_iter": 24, "thin": 5, "n_draws": 2}
+
+
+def _make():
+    return MetaLDA(10, word_prior="default", **FAULTY)
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return _make().fit(_larger())
+
+
+def _disturb(monkeypatch, at, act, work="sweep-tokens"):
+    """Do something in the midst of a sweep: after its turns were handed to the cluster, before they are done."""
+    original, calls = clusters.Cluster.collect, []
+
+    def collect(self, futures, workers):
+        if futures and futures[0].key.startswith(work):
+            calls.append(1)
+            if len(calls) == at:
+                act(workers)
+        return original(self, futures, workers)
+
+    monkeypatch.setattr(clusters.Cluster, "collect", collect)
+    return calls
+
+
+def _signal(client, which):
+    return lambda workers: os.kill(client.run(os.getpid, workers=[workers[-1]])[workers[-1]], which)
+
+
+@pytest.mark.parametrize("at", [1, 13])
+def test_a_worker_that_is_killed_in_a_sweep_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog, at):
+    calls = _disturb(monkeypatch, at, _signal(local, signal.SIGKILL))
+    with caplog.at_level(logging.WARNING, logger="metalda"):
+        assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    assert "Lost workers" in caplog.text
+    assert len(calls) > FAULTY["n_iter"]  # sweeps were done again
+
+
+def test_a_worker_that_is_killed_in_transform_changes_nothing(local, impatient, undisturbed, monkeypatch):
+    monkeypatch.setattr("metalda.models.spreading.TOKENS", 1000)
+    calls = _disturb(monkeypatch, 3, _signal(local, signal.SIGKILL), work="transform")
+    expected = undisturbed.transform(_larger())
+    np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), expected)
+    assert len(calls) > 40
+
+
+def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog):
+    stopped = []
+
+    def stop(workers):
+        stopped.append(local.run(os.getpid, workers=[workers[-1]])[workers[-1]])
+        os.kill(stopped[0], signal.SIGSTOP)
+
+    _disturb(monkeypatch, 7, stop)
+    try:
+        with caplog.at_level(logging.WARNING, logger="metalda"):
+            assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    finally:
+        os.kill(stopped[0], signal.SIGCONT)
+    assert "Lost workers" in caplog.text
+
+
+def _pause(dask_worker):
+    dask_worker.status = distributed.core.Status.paused
+
+
+def test_a_worker_that_dask_pauses_for_want_of_memory_counts_as_lost(impatient, undisturbed, monkeypatch, caplog):
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}  # else it goes on
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
+        _disturb(monkeypatch, 7, lambda workers: client.run(_pause, workers=[workers[-1]]))
+        with caplog.at_level(logging.WARNING, logger="metalda"):
+            assert_same_model(undisturbed, _make().fit(_larger(), client=client))
+    assert "Lost workers" in caplog.text
+
+
+def test_a_worker_that_joins_gets_shards(local, impatient, undisturbed, monkeypatch):
+    def join(workers):
+        local.cluster.scale(3)
+        local.wait_for_workers(3, timeout=60)
+
+    _disturb(monkeypatch, 3, join)
+    spreads = []
+    original = spreading.SpreadAssignment.spread
+    monkeypatch.setattr(
+        spreading.SpreadAssignment, "spread", lambda self: (original(self), spreads.append(len(self.seats)))[0]
+    )
+    assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    assert spreads == [2, 3]
+
+
+def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypatch, tmp_path):
+    monkeypatch.setattr(clusters, "MOST_LOSSES", 2)
+    monkeypatch.setattr(surviving, "MOST_LOSSES", 2)
+
+    def lose(self, futures, workers):
+        raise clusters.WorkersLost("tcp://1.2.3.4:5")
+
+    calls = _disturb(monkeypatch, 12, lambda workers: monkeypatch.setattr(clusters.Cluster, "collect", lose))
+    with pytest.raises(ClusterError, match=r"lost 2 times in a row, the last time tcp://1.2.3.4:5.*memory.*--resume"):
+        _make().fit(_larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
+    assert len(calls) == 12
+
+
+def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(local, monkeypatch, tmp_path, undisturbed):
+    def starve(workers):
+        raise MemoryError("no room")
+
+    original = spreading.hosting.sweep_turn
+    submit = clusters.Cluster.submit
+
+    def submit_starving(self, function, *arguments, **how):
+        if function is original and arguments[1] >= 4 * 12:  # turns
+            return submit(self, starve, arguments[0], **how)
+        return submit(self, function, *arguments, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(clusters.Cluster, "submit", submit_starving)
+        with pytest.raises(ClusterError, match=r"not enough memory for its share.*more workers.*--resume"):
+            _make().fit(_larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
+    assert_same_model(undisturbed, _make().fit(_larger(), checkpoint=tmp_path / "c", resume=True))
+
+
+FIT = """
+import sys
+sys.path[:0] = {path!r}
+from distributed import Client
+from training.test_cluster_faults import _larger, _make
+if __name__ == "__main__":
+    with Client({address!r}) as client:
+        _make().fit(_larger(), client=client, checkpoint={folder!r}, checkpoint_every=3)
+"""
+
+
+def test_a_client_that_is_killed_can_be_resumed(local, impatient, undisturbed, tmp_path):
+    folder, program = tmp_path / "c", tmp_path / "program.py"
+    path = [entry for entry in sys.path if entry]
+    program.write_text(FIT.format(path=path, address=local.scheduler.address, folder=str(folder)))
+    process = subprocess.Popen([sys.executable, str(program)])
+    try:
+        _wait_until(lambda: (folder / "checkpoint.json").exists() or process.poll() is not None)
+    finally:
+        process.kill()
+        process.wait(timeout=30)
+    assert (folder / "checkpoint.json").exists()
+    resumed = _make().fit(_larger(), client=local, checkpoint=folder, checkpoint_every=3, resume=True)
+    assert_same_model(undisturbed, resumed)
+    _wait_until(lambda: not [key for keys in local.has_what().values() for key in keys if "host" in str(key)])
+
+
+def _wait_until(is_true, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+class Processes:
+    """A scheduler and workers that are commands of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.running, self.n = folder, [], 0
+
+    def start(self, module: str, *arguments: str, program: str = "") -> subprocess.Popen:
+        code = f"{program}\nfrom distributed.cli.{module} import main\nif __name__ == '__main__': main()"
+        self.n += 1
+        path = self.folder / f"{module}{self.n}.py"
+        path.write_text(code)
+        with (self.folder / f"{module}{self.n}.log").open("w") as log:
+            process = subprocess.Popen([sys.executable, str(path), *arguments], stdout=log, stderr=log)
+        self.running.append(process)
+        return process
+
+    def scheduler(self) -> tuple[subprocess.Popen, str]:
+        self.n += 1
+        file = self.folder / f"scheduler{self.n}.json"
+        arguments = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+        process = self.start("dask_scheduler", *arguments)
+        _wait_until(lambda: file.exists() and file.read_text().strip().endswith("}"))
+        import json
+
+        return process, json.loads(file.read_text())["address"]
+
+    def worker(self, address: str, program: str = "") -> subprocess.Popen:
+        arguments = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self.folder)]
+        return self.start("dask_worker", address, *arguments, program=program)
+
+
+@pytest.fixture
+def processes(tmp_path):
+    started = Processes(tmp_path)
+    yield started
+    for process in started.running:
+        process.kill()
+        process.wait(timeout=30)
+
+
+def test_a_scheduler_that_is_gone_ends_it_and_another_goes_on(processes, impatient, undisturbed, monkeypatch, tmp_path):
+    scheduler, address = processes.scheduler()
+    processes.worker(address)
+    with distributed.Client(address) as client:
+        client.wait_for_workers(1, timeout=60)
+        _disturb(monkeypatch, 12, lambda workers: (scheduler.kill(), scheduler.wait()))
+        with pytest.raises(ClusterError, match=r"the scheduler of the cluster is gone.*--resume"):
+            _make().fit(_larger(), client=client, checkpoint=tmp_path / "c", checkpoint_every=5)
+    _, address = processes.scheduler()
+    processes.worker(address)
+    with distributed.Client(address) as client:
+        client.wait_for_workers(1, timeout=60)
+        resumed = _make().fit(_larger(), client=client, checkpoint=tmp_path / "c", checkpoint_every=5, resume=True)
+    assert_same_model(undisturbed, resumed)
+
+
+OTHER_VERSION = """
+import importlib.metadata as metadata
+original = metadata.version
+def version(name):
+    if name == "metalda":
+        {answer}
+    return original(name)
+metadata.version = version
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("return '0.0.1'", r"worker tcp://127.* has metalda 0\.0\.1, but this is .*: install the same on both"),
+        ("raise metadata.PackageNotFoundError(name)", r"worker tcp://127.* has no metalda: pip install"),
+    ],
+    ids=["other version", "none"],
+)
+def test_a_worker_without_this_metalda_is_named(processes, impatient, answer, message):
+    _, address = processes.scheduler()
+    processes.worker(address, OTHER_VERSION.format(answer=answer))
+    with distributed.Client(address) as client:
+        client.wait_for_workers(1, timeout=60)
+        with pytest.raises(ClusterError, match=message):
+            LDA(2, n_iter=2).fit(corpus(), client=client)
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(processes, monkeypatch):
+    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    _, address = processes.scheduler()
+    with (
+        distributed.Client(address) as client,
+        pytest.raises(ClusterError, match=r"no worker that can be used for 1 s"),
+    ):
+        LDA(2, n_iter=2).fit(corpus(), client=client)
