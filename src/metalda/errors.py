@@ -5,6 +5,10 @@ class InputError(ValueError):
     """Bad input: the message names the file, line, column or argument, and the remedy."""
 
 
+class MissingLabelsError(InputError):
+    """Data without the field that labels were to come from."""
+
+
 class EmptyVocabularyError(InputError):
     """Documents of which no word is left."""
 

@@ -69,7 +69,9 @@ def test_options_override_those_of_training(run: Run, model: Path, write: Write,
 
 def test_labels_may_be_left_unread(run: Run, model: Path, write: Write) -> None:
     bare = write("bare.jsonl", [{"body": record["body"]} for record in NEW])
-    assert "no field 'section'" in error_line(run("transform", model, bare, "-o", "-"))
+    line = error_line(run("transform", model, bare, "-o", "-"))
+    assert "no field 'section'" in line
+    assert line.endswith("or read none with --no-labels")
     assert run("transform", model, bare, "-o", "-", "--no-labels").exit_code == 0
 
 

@@ -71,6 +71,13 @@ def test_model_lda_is_lda_with_the_priors_given(run: Run, data: Path, tmp_path: 
     assert (model.doc_prior, model.word_prior) == (0.5, 0.01)
 
 
+def test_labels_that_a_model_does_not_learn_from_are_said_not_to_be_used(run: Run, data: Path, tmp_path: Path) -> None:
+    options = ("--text", "body", "--labels", "section", *FAST)
+    line = "labels are not used: --model lda does not learn from them"
+    assert line in run("fit", data, "-o", tmp_path / "lda", *options, "--model", "lda").stdout
+    assert "not used" not in run("fit", data, "-o", tmp_path / "metalda", *options).stdout
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -110,6 +110,12 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path, suffix, header, row, bad,
     assert error_of(path) == f" line {line}: not utf-8 (byte {byte:,}); {remedy}"
 
 
+def test_utf16_with_its_mark_is_recognised(tmp_path):
+    path = write(tmp_path / "export.csv", "text,id\nüber,1\n".encode("utf-16"))
+    assert error_of(path).endswith('give the encoding, e.g. encoding="utf-16" (--encoding utf-16)')
+    assert list(Corpus.read(path, encoding="utf-16")) == [["über"]]
+
+
 def test_utf16_that_is_cut_is_one_line(tmp_path):
     path = write(tmp_path / "n.txt", "ab\ncd\n".encode("utf-16")[:-1])
     assert " line 2: not utf-16" in error_of(path, encoding="utf-16")

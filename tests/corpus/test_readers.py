@@ -109,6 +109,15 @@ def test_other_encodings_can_be_named(tmp_path, encoding):
     assert list(Corpus.read(path, encoding=encoding)) == [["über"], ["straße", "schön"]]
 
 
+def test_a_csv_of_a_spreadsheet_may_have_semicolons(tmp_path):
+    path = write(tmp_path / "news.csv", 'text;section\n"cats; dogs, cats";pets\nrain;sky\n')
+    corpus = Corpus.read(path, labels="section")
+    assert [list(document) for document in corpus] == [["cats", "dogs", "cats"], ["rain"]]
+    assert corpus.label_names == ("pets", "sky")
+    with_comma = write(tmp_path / "more.csv", "text,a;b\ncats,1\n")
+    assert Corpus.read(with_comma, labels="a;b").label_names == ("1",)
+
+
 def test_a_field_of_a_million_words_is_fine(tmp_path):
     long = "word " * 1_000_000
     for suffix, data in {

@@ -166,6 +166,8 @@ def fit(
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)
+        if corpus.labels is not None and not estimator._uses_labels:
+            print(f"labels are not used: --model {model} does not learn from them")
         logging.getLogger("metalda.memory").setLevel(logging.INFO)  # how much training will need
     estimator.set_params(**found)
     start = time.perf_counter()

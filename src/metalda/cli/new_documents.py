@@ -10,6 +10,7 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.reading import Reading, load_prepared, read_stop_words
+from metalda.errors import InputError, MissingLabelsError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -43,7 +44,10 @@ class NewTexts:
             **self._of_labels(),
         )
         words = read_stop_words(self.stop_words, lowercase=reading.lowercase, default=reading.stop_words)
-        return reading.with_stop_words(words).read(data, progress=True)
+        try:
+            return reading.with_stop_words(words).read(data, progress=True)
+        except MissingLabelsError as error:
+            raise InputError(f"{error}, or read none with --no-labels") from None
 
     def _of_labels(self) -> dict[str, Any]:
         return {"no_labels": True}

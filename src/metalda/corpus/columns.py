@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 from metalda.corpus.bins import Binning, Scaling
 from metalda.corpus.labels import is_missing, label_names
 from metalda.corpus.named import NamedMatrix
-from metalda.errors import InputError
+from metalda.errors import InputError, MissingLabelsError
 
 Records = Iterable[tuple[int, Mapping[str, Any]]]
 
@@ -80,15 +80,18 @@ class Columns:
             self._text = [self._guess_text(fields)]
         if self._id is None and "id" in fields and "id" not in self._text:
             self._id = "id"
+        label_fields = [*self._labels, *(each.field for each in self._numeric)]
         if complete:
             asked = [(name, "text= (--text)") for name in self._text]
-            asked += [(name, "labels= (--labels)") for name in (*self._labels, *(each.field for each in self._numeric))]
             asked += [(self._id, "id= (--id)")] if self._id is not None else []
             for name, option in asked:
                 if name not in fields:
                     raise InputError(f"{self.source}: {_no_field(name, fields, option)}")
+            for name in label_fields:
+                if name not in fields:
+                    raise self._missing_labels(name, fields)
             self._unseen.clear()
-        wanted = {*self._text, *self._labels, *(each.field for each in self._numeric), self._id}
+        wanted = {*self._text, *label_fields, self._id}
         return [name for name in fields if name in wanted]
 
     def documents(self, records: Records) -> Iterator[Document]:
@@ -102,7 +105,7 @@ class Columns:
             yield document
             fields = fields or list(record)
         for name in sorted(self._unseen):
-            raise InputError(f"{self.source}: {_no_field(name, fields, 'labels= (--labels)')}")
+            raise self._missing_labels(name, fields)
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
         """The labels of all documents, given those by name: numeric fields come after them."""
@@ -115,6 +118,9 @@ class Columns:
     def numeric_labels(self) -> list[NamedMatrix]:
         """Those of numeric fields, once all documents have been read."""
         return [each.finish() for each in self._numeric]
+
+    def _missing_labels(self, name: str, fields: Sequence[str]) -> MissingLabelsError:
+        return MissingLabelsError(f"{self.source}: {_no_field(name, fields, 'labels= (--labels)')}")
 
     def _guess_text(self, fields: Sequence[str]) -> str:
         plausible = [name for name in fields if name.strip().lower() in _TEXT_FIELDS]

@@ -155,10 +155,16 @@ def _locate_undecodable(path: Path, encoding: str) -> str:
         except UnicodeDecodeError as error:
             line += error.object[: error.start].decode(codec, "ignore").count("\n")
             n_bytes += error.start - pending
+    likely = "utf-16" if _begins_as_utf16(path) else "latin-1"
     return (
         f"{path} line {line}: not {encoding} (byte {n_bytes:,}); "
-        'give the encoding, e.g. encoding="latin-1" (--encoding latin-1)'
+        f'give the encoding, e.g. encoding="{likely}" (--encoding {likely})'
     )
+
+
+def _begins_as_utf16(path: Path) -> bool:
+    with open_binary(path) as binary:
+        return binary.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def one_line(error: BaseException) -> str:

@@ -42,9 +42,11 @@ def jsonl_records(path: Path, encoding: str, select: Select) -> Iterator[tuple[i
 
 
 def csv_records(path: Path, encoding: str, select: Select) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Comma-separated values with a header, as Python's csv module reads them."""
+    """Comma-separated values with a header, as Python's csv module reads them; see `_separator`."""
     _allow_long_fields()
-    rows = csv.reader(line + "\n" for line in read_lines(path, encoding))
+    lines = (line + "\n" for line in read_lines(path, encoding))
+    header = next(lines, "")
+    rows = csv.reader(chain([header], lines), delimiter=_separator(header))
     return _table(path, _numbered(path, rows), select)
 
 
@@ -151,6 +153,11 @@ def _table(
             )
         else:
             yield number, dict(zip(header, row, strict=True))
+
+
+def _separator(header: str) -> str:
+    """Spreadsheets write semicolons where the comma is the decimal mark."""
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:

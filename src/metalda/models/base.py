@@ -5,17 +5,14 @@ from __future__ import annotations
 import logging
 import math
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,21 +22,20 @@ from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
 from metalda.meta.shards import group_words, order_by_group, shard_bounds
-from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
+from metalda.models.new_documents import NewDocuments
 from metalda.models.notebook import Shown
 from metalda.models.prediction import Prediction
 from metalda.models.saving import pack_model
-from metalda.models.spreading import infer_on
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.cluster import Cluster
-from metalda.training.folding import Documents, complete, infer_theta
+from metalda.training.folding import Documents, infer_theta
 from metalda.training.loop import Trained, kept_sweeps, train
 from metalda.training.memory import require_memory
 from metalda.training.threads import count_jobs
@@ -52,7 +48,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown):
+class TopicModel(Inspection, NewDocuments, Prediction, Shown):
     """Base of all models; a model names its priors and its sampler, and adds its parameters."""
 
     vocabulary: Any = None
@@ -195,6 +191,14 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         self._adopt(trained, problem, corpus.vocabulary, named)
         return self
 
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+        """Fit, then transform the same documents without y.
+
+        Labels given as y inform training only, so that a classifier behind this step in a pipeline does not see its
+        own target. The labels of a Corpus belong to its documents and are used for both.
+        """
+        return self.fit(X, y, **fit_params).transform(X)
+
     def _require_cluster(self, client: Any, problem: Problem) -> Cluster:
         if not isinstance(problem.sampler, Tokens):
             raise InputError(
@@ -273,105 +277,6 @@ class TopicModel(Inspection, Prediction, ClassNamePrefixFeaturesOutMixin, Transf
         rows = features.rows(words).select(self.feature_names_) if features is not None else None
         return self._prior_of_words(Design.build(rows, len(words)))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
-    # New documents.
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
-        """Fit, then transform the same documents without y.
-
-        Labels given as y inform training only, so that a classifier behind this step in a pipeline does not see its
-        own target. The labels of a Corpus belong to its documents and are used for both.
-        """
-        return self.fit(X, y, **fit_params).transform(X)
-
-    def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
-        """Topic proportions of documents, one row each; rows sum to 1.
-
-        Words that training never saw are used where they have features (or vectors, in models that learn from these),
-        labels that it never saw are ignored with a warning, and documents without labels get the prior of an average
-        document. A row depends on its own document only. With a `dask.distributed.Client` the workers of a cluster
-        share the documents.
-        """
-        check_is_fitted(self)
-        documents, labels, phi = self._known_documents(X, y)
-        if client is not None:
-            return infer_on(Cluster(client), self, documents, labels, phi)
-        return self._infer(self.draws_, documents, labels, phi)
-
-    def _known_documents(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
-        """New documents without words of which nothing is known, their labels, and phi of the words that are left."""
-        corpus = self._read(X, y)
-        unseen = self._unseen_words(corpus)
-        unseen = tuple(compress(unseen, self._knows_of(unseen)))
-        encoded = self._encode(corpus, unseen)
-        phi = self._phi
-        if unseen:
-            phi = np.concatenate([phi, self._mean_phi_alone(self.draws_, unseen)])
-        documents = encoded.all()
-        _warn_of_strangers(corpus.offsets, documents.offsets)
-        return documents, encoded.design, phi
-
-    def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
-        """Perplexity of every second word of each document, given the other words and the labels.
-
-        Parameters
-        ----------
-        X, y
-            Documents and labels, as in `fit`.
-        unseen : {"ignore", "features"}
-            Words that training never saw: leave them out, or give them the probability that their features (or the
-            default feature alone, or their vectors) suggest.
-        draws : {"mean", "last", "each"}
-            Use averaged topics; the last state only, as the Java original does; or average the predictions of all
-            kept states, which is best and slowest.
-        """
-        return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log predictive probability per word by document completion; higher is better."""
-        return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
-
-    def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        if unseen not in ("ignore", "features"):
-            raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
-        if draws not in ("mean", "last", "each"):
-            raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
-        corpus = self._read(X, y)
-        new_words = self._unseen_words(corpus) if unseen == "features" else ()
-        encoded = self._encode(corpus, new_words)
-        observed, scored = encoded.halves()
-        if not len(scored.words):
-            raise InputError("no words to score: no document has a second word that the model knows")
-        kept = self.draws_[-1:] if draws == "last" else self.draws_
-        groups = [(draw,) for draw in kept] if draws == "each" else [kept]
-
-        def predict(group: Sequence[Draw]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            known = group is self.draws_ and not new_words
-            phi = self._phi if known else self._mean_phi(group, new_words)
-            return self._infer(group, observed, encoded.design, phi), phi
-
-        return np.log(complete(scored, map(predict, groups)))
-
-    def _read(self, X: Any, y: Any) -> Corpus:
-        if not self.named_words_ and has_words(X):
-            raise InputError(
-                "the model was fitted on a matrix without names, so it knows no words, only columns; "
-                "give a matrix with the same columns, or fit with vocabulary="
-            )
-        return read_input(self, X, y if self._uses_labels else None, self.vocabulary_, fitting=False)
-
-    def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
-        return tuple(word for word in corpus.vocabulary if word not in self._word_index)
-
-    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
-        labels = known_labels(corpus.labels if self._uses_labels else None, self.label_names_, len(corpus))
-        documents = Design.build(labels, len(corpus), real=self._real_labels)
-        return encode(corpus, self._word_index, unseen, documents, self.seed_)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder of safetensors and JSON; `metalda.load` reads it again."""
         check_is_fitted(self)
@@ -383,17 +288,6 @@ def _require_words(corpus: Corpus) -> None:
         raise InputError("the corpus is empty: there is no document to learn from")
     if corpus.n_tokens == 0:
         raise InputError("every document is empty: there is no word to learn from; check the tokenising options")
-
-
-def _warn_of_strangers(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
-    """Documents that had words, of which the model knows none, get the prior: that is easily overlooked."""
-    strangers = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
-    if strangers:
-        warnings.warn(
-            f"{strangers:,} of {len(before) - 1:,} documents have no word that the model knows; "
-            "they get the proportions expected of a document with their labels",
-            stacklevel=4,
-        )
 
 
 def _without_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -35,6 +36,12 @@ class _RegressionModel(TopicModel):
     }
 
     def _regression(self, design: Design, start: float) -> Regression:
+        if self.n_iter <= self.optimize_burn_in:
+            warnings.warn(
+                f"training ends before weights are optimised for the first time, so that they stay 0: make n_iter "
+                f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
+                stacklevel=2,
+            )
         settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
         return Regression(design, start, *settings)
 
