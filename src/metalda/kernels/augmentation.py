@@ -19,9 +19,9 @@ from numba import float32, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.draws import draw_log_gamma, draw_minus_log_beta, draw_tables
+from metalda.kernels.lanes import LANES, add, fill, load, multiply, store
 
-WIDEST = 64  # topics in a block at the most
-LANES = 8  # a block is padded to a multiple of this many float32
+WIDEST = 64  # topics at the most whose random numbers are drawn together
 # The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
 # had by division, and what is lost (1e-15 times a scale) is nothing beside the prior's rate. Where a scale is so large
 # that it might matter (Dirichlet parameters that all but vanish), sums are taken from the logarithms instead.
@@ -76,6 +76,28 @@ def _sum_without_label(label, k, log_weights, row_scales, row_starts, row_labels
     return total
 
 
+@helper
+def _sum_rows(values, rows, sums):
+    """The sum of these rows: in float32 over a few, in float64 over all."""
+    part = np.empty((1, LANES), np.float32)
+    sums[:] = 0.0
+    j, n_rows = 0, len(rows)
+    while j < n_rows:
+        stop = min(j + 256, n_rows)
+        few = fill(float32(0))
+        while j + 4 <= stop:
+            pair = add(load(values, uintp(rows[j])), load(values, uintp(rows[j + 1])))
+            other = add(load(values, uintp(rows[j + 2])), load(values, uintp(rows[j + 3])))
+            few = add(few, add(pair, other))
+            j += 4
+        while j < stop:
+            few = add(few, load(values, uintp(rows[j])))
+            j += 1
+        store(part, uintp(0), few)
+        for k in range(LANES):
+            sums[k] += part[0, k]
+
+
 @kernel
 def draw_weights(
     log_weights,
@@ -101,70 +123,56 @@ def draw_weights(
     of words in the row times -log q'[k]. Changes log_weights. `products` are those of the weights at the start, if they
     hold; otherwise they are formed anew.
     """
-    n_labels = log_weights.shape[0]
-    n_rows = row_starts.shape[0] - 1
+    n_labels, n_rows = log_weights.shape[0], row_starts.shape[0] - 1
     n_blocks = max(1, (last - first + WIDEST - 1) // WIDEST)
-    stride = ((last - first + n_blocks - 1) // n_blocks + LANES - 1) // LANES * LANES
-    values = np.zeros((n_rows, stride), np.float32)  # scale[r] * prod of the weights of row r
-    weights = np.ones((n_labels, stride), np.float32)
-    part = np.empty(stride, np.float32)
-    sums = np.empty(stride, np.float64)
+    size = ((last - first + n_blocks - 1) // n_blocks + 7) // 8 * 8  # of a block
+    log_gammas = np.empty((n_labels, size))
+    values = np.zeros((n_rows, LANES), np.float32)  # scale[r] * prod of the weights of row r
+    weights = np.ones((n_labels, LANES), np.float32)
+    sums = np.empty(LANES)
+    change = np.empty((1, LANES), np.float32)
     largest_scale = row_scales.max()
-    for start in range(first, last, stride):
-        width = min(stride, last - start)
+    for block in range(first, last, size):
+        end = min(block + size, last)
         for label in range(n_labels):
-            for k in range(width):
-                weights[label, k] = float32(_bounded_exp(log_weights[label, start + k]))
-        for r in range(n_rows):
-            scale = float32(row_scales[r])
-            if products_hold:
+            for k in range(block, end):
+                log_gammas[label, k - block] = draw_log_gamma(shape + label_tables[label, k], rng)
+        for start in range(block, end, LANES):
+            width = min(LANES, end - start)
+            for label in range(n_labels):
                 for k in range(width):
-                    values[r, k] = scale * products[r, start + k]
-                continue
-            for k in range(stride):
-                values[r, k] = scale
-            for j in range(row_starts[r], row_starts[r + 1]):
-                label = uintp(row_labels[j])
-                for k in range(stride):
-                    values[r, k] *= weights[label, k]
-        for label in range(n_labels):
-            j, end = label_starts[label], label_starts[label + 1]
-            sums[:] = 0.0
-            while j < end:  # float32 over a few rows, float64 over all of them
-                stop = min(j + 256, end)
-                part[:] = float32(0)
-                while j + 4 <= stop:
-                    p, q = uintp(label_rows[j]), uintp(label_rows[j + 1])
-                    r, s = uintp(label_rows[j + 2]), uintp(label_rows[j + 3])
-                    for k in range(stride):
-                        part[k] += (values[p, k] + values[q, k]) + (values[r, k] + values[s, k])
-                    j += 4
-                while j < stop:
-                    p = uintp(label_rows[j])
-                    for k in range(stride):
-                        part[k] += values[p, k]
-                    j += 1
-                for k in range(stride):
-                    sums[k] += part[k]
-            for k in range(width):
-                log_old = log_weights[label, start + k]
-                total = sums[k] / weights[label, k]
-                wild = largest_scale * topic_scales[start + k] > LARGEST_SCALE or log_old > HIGHEST
-                if wild or not total < math.inf:
-                    total = _sum_without_label(
-                        label, start + k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows
-                    )
-                rate = shape + topic_scales[start + k] * total
-                log_new = draw_log_gamma(shape + label_tables[label, start + k], rng) - math.log(rate)
-                log_weights[label, start + k] = log_new
-                new = float32(_bounded_exp(log_new))
-                part[k] = new / weights[label, k]
-                weights[label, k] = new
-            part[width:] = float32(1)
-            for j in range(label_starts[label], end):
-                p = uintp(label_rows[j])
-                for k in range(stride):
-                    values[p, k] *= part[k]
+                    weights[label, k] = float32(_bounded_exp(log_weights[label, start + k]))
+            for r in range(n_rows):
+                scale = float32(row_scales[r])
+                if products_hold:
+                    for k in range(width):
+                        values[r, k] = scale * products[r, start + k]
+                    continue
+                value = fill(scale)
+                for j in range(row_starts[r], row_starts[r + 1]):
+                    value = multiply(value, load(weights, uintp(row_labels[j])))
+                store(values, uintp(r), value)
+            for label in range(n_labels):
+                rows = label_rows[label_starts[label] : label_starts[label + 1]]
+                _sum_rows(values, rows, sums)
+                change[:] = float32(1)
+                for k in range(width):
+                    log_old = log_weights[label, start + k]
+                    total = sums[k] / weights[label, k]
+                    wild = largest_scale * topic_scales[start + k] > LARGEST_SCALE or log_old > HIGHEST
+                    if wild or not total < math.inf:
+                        total = _sum_without_label(
+                            label, start + k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows
+                        )
+                    rate = shape + topic_scales[start + k] * total
+                    log_new = log_gammas[label, start - block + k] - math.log(rate)
+                    log_weights[label, start + k] = log_new
+                    new = float32(_bounded_exp(log_new))
+                    change[0, k] = new / weights[label, k]
+                    weights[label, k] = new
+                factor = load(change, uintp(0))
+                for r in rows:
+                    store(values, uintp(r), multiply(load(values, uintp(r)), factor))
 
 
 @kernel
