@@ -126,6 +126,13 @@ def test_a_model_saved_before_labels_were_kept_loads_and_says_what_to_do(grouped
         loaded.label_effects()
 
 
+def test_one_draw_has_no_interval_and_says_so():
+    model = MetaLDA(2, **{**QUICK, "n_draws": 1}).fit(corpus())
+    with pytest.warns(UserWarning, match="the model kept one draw, so that intervals have no width"):
+        effects = model.label_effects()
+    assert (effects["low"] == effects["high"]).all()
+
+
 def test_models_without_label_weights_say_so(grouped):
     for ask in ("label_effects", "label_proportions"):
         with pytest.raises(InputError, match="learnt from no labels"):

@@ -115,6 +115,8 @@ def _table(
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
+    if len(weights.draws) == 1:
+        warnings.warn("the model kept one draw, so that intervals have no width: keep more with n_draws", stacklevel=4)
     low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
     table.attrs["n_draws"] = len(weights.draws)
