@@ -172,3 +172,17 @@ def test_topics_that_belong_to_labels_are_listed_with_them(run: Run, data: Path,
 def test_labels_and_no_labels_exclude_each_other(run: Run, model: Path, data: Path) -> None:
     line = error_line(run("transform", model, data, "-o", "-", "--no-labels", "--labels", "section"))
     assert "give --labels or --no-labels, not both" in line
+
+
+def test_a_model_of_python_tokenises_as_it_did_there(run: Run, write: Write, tmp_path: Path) -> None:
+    texts = ["The cat and the dog", "rain and sun", "Cat dog cat", "Sun rain wind"] * 3
+    how = {"lowercase": False, "stop_words": ["and", "the"], "ngram_range": (1, 2)}
+    model = metalda.LDA(2, n_iter=6, random_state=0, verbose=False).fit(metalda.Corpus.from_texts(texts, **how))
+    model.save(tmp_path / "model")
+    new = ["The cat and dog", "sun Sun rain"]
+    result = run("transform", tmp_path / "model", write("new.txt", "\n".join(new) + "\n"), "-o", "-")
+    rows = [[float(cell) for cell in row[1:]] for row in list(csv.reader(io.StringIO(result.stdout)))[1:]]
+    assert rows == pytest.approx(model.transform(new), abs=1e-5)
+    by_function = metalda.LDA(2, n_iter=6, verbose=False).fit(metalda.Corpus.from_texts(texts, analyzer=str.split))
+    by_function.save(tmp_path / "own")
+    assert "use it in Python" in error_line(run("transform", tmp_path / "own", tmp_path / "new.txt", "-o", "-"))

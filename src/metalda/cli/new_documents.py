@@ -35,7 +35,7 @@ class NewTexts:
         no_labels = bool(self._of_labels()["no_labels"])
         if saved := load_prepared(data, {name: value for name, value in given.items() if name != "no_labels"}, self):
             return saved[0].without_labels() if no_labels else saved[0]
-        reading = Reading.from_saved(model.metadata_).for_new(
+        reading = Reading.of(model).for_new(
             data,
             text=options.columns(self.text),
             id=id,

@@ -15,6 +15,7 @@ from metalda.errors import InputError, StorageError
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.corpus.preparing import Sizes
+    from metalda.models.base import TopicModel
 
 _WITHOUT_FIELDS = ("text", "folder", "java")
 _TYPES = {
@@ -140,8 +141,27 @@ class Reading:
         return asdict(self)
 
     @classmethod
+    def of(cls, model: TopicModel) -> Reading:
+        """How the texts of a model were read; of one that was fitted in Python, how they became words at least."""
+        tokenising = model.tokenising_
+        if "reading" in model.metadata_ or tokenising is None:
+            return cls.from_saved(model.metadata_)
+        if tokenising.analyzer is not None or tokenising.ngram_range[0] != 1:
+            raise InputError(
+                "the model was fitted in Python, on texts that became words in a way for which there are no options "
+                "here; use it in Python: metalda.load(...).transform(corpus)"
+            )
+        stop_words = list(tokenising.stop_words) if isinstance(tokenising.stop_words, tuple) else tokenising.stop_words
+        return cls(
+            stop_words=stop_words,
+            lowercase=tokenising.lowercase,
+            token_pattern=tokenising.token_pattern,
+            ngrams=tokenising.ngram_range[1],
+        )
+
+    @classmethod
     def from_saved(cls, metadata: Mapping[str, Any]) -> Reading:
-        """The inverse; the defaults for a model that was not trained from the command line."""
+        """The inverse; the defaults where nothing is kept."""
         saved = metadata.get("reading", {})
         if not isinstance(saved, dict):
             raise StorageError("the model is damaged: no reading options where they should be; train it again")

@@ -10,7 +10,15 @@ from typing import Any
 from metalda.corpus.columns import Columns, Document, Records, id_name
 from metalda.corpus.frames import column_names, column_values, listed, settle
 from metalda.corpus.labels import LabelCollector, as_labels, is_missing
-from metalda.corpus.tokenising import TOKEN_PATTERN, Filters, TokenCollector, make_analyser, stop_list
+from metalda.corpus.tokenising import (
+    FUNCTION,
+    TOKEN_PATTERN,
+    Filters,
+    TokenCollector,
+    Tokenising,
+    make_analyser,
+    stop_list,
+)
 from metalda.errors import InputError
 
 Parts = dict[str, Any]
@@ -30,6 +38,21 @@ class Settings:
     analyzer: str | Callable[[str], Sequence[str]] | None = None
     vocabulary: Iterable[str] | Mapping[str, int] | None = None
 
+    def __post_init__(self) -> None:
+        if self.stop_words is not None and not isinstance(self.stop_words, str):
+            words = set(self.stop_words)
+            if not all(isinstance(word, str) for word in words):
+                raise InputError("stop_words: give 'english' or a list of words")
+            object.__setattr__(self, "stop_words", tuple(sorted(words)))
+
+    @property
+    def tokenising(self) -> Tokenising:
+        """What new texts have to have in common with these."""
+        analyzer = FUNCTION if callable(self.analyzer) else self.analyzer
+        stop_words: Any = self.stop_words
+        shortest, longest = self.ngram_range
+        return Tokenising(self.lowercase, self.token_pattern, stop_words, (shortest, longest), analyzer)
+
     @property
     def filters(self) -> Filters:
         """Which words stay."""
@@ -37,19 +60,16 @@ class Settings:
 
     def collector(self, *, texts: bool) -> TokenCollector:
         """For documents that are texts, or tokens only (which need no analyser, and no scikit-learn)."""
-        stop_words = self.stop_words
-        if stop_words is not None and not isinstance(stop_words, str):
-            stop_words = list(stop_words)
         analyse = None
         if texts:
             analyse = make_analyser(
                 lowercase=self.lowercase,
                 token_pattern=self.token_pattern,
-                stop_words=stop_words,
+                stop_words=self.stop_words,
                 ngram_range=self.ngram_range,
                 analyzer=self.analyzer,
             )
-        return TokenCollector(analyse, stop_words=stop_list(stop_words), vocabulary=self.vocabulary)
+        return TokenCollector(analyse, stop_words=stop_list(self.stop_words), vocabulary=self.vocabulary)
 
 
 def collect(documents: Iterable[Document], settings: Settings, *, texts: bool, source: str = "corpus") -> Parts:
@@ -75,6 +95,7 @@ def collect(documents: Iterable[Document], settings: Settings, *, texts: bool, s
         "vocabulary": vocabulary,
         "labels": labels.finish(),
         "ids": tuple(ids) if len(ids) == len(tokens) else None,
+        "tokenising": settings.tokenising if texts else None,
     }
 
 

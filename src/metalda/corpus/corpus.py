@@ -20,7 +20,7 @@ from metalda.corpus.packed import PackedStrings
 from metalda.corpus.rows import row_indices, take_rows
 from metalda.corpus.saving import load_parts, save_parts
 from metalda.corpus.splitting import held_out
-from metalda.corpus.tokenising import TOKEN_PATTERN, keep_words
+from metalda.corpus.tokenising import TOKEN_PATTERN, Tokenising, keep_words
 from metalda.errors import InputError, StorageError
 from metalda.storage import PathLike
 
@@ -45,6 +45,8 @@ class Corpus:
         A row per document.
     ids : sequence of str, optional
         A name per document.
+    tokenising : Tokenising, optional
+        How texts became these words. A model that learns from the corpus does the same with new texts.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Corpus:
     vocabulary: tuple[str, ...]
     labels: NamedMatrix | None = None
     ids: Sequence[str] | None = None
+    tokenising: Tokenising | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", frozen_integers(self.words, np.int32))
@@ -295,13 +298,9 @@ class Corpus:
         """The documents that a list of integers, a mask or a slice selects; the vocabulary stays."""
         rows = row_indices(index, len(self))
         words, offsets = take_rows(self.words, self.offsets, rows)
-        return Corpus(
-            words,
-            offsets,
-            self.vocabulary,
-            labels=None if self.labels is None else self.labels[rows],
-            ids=None if self.ids is None else tuple(self.ids[i] for i in rows),
-        )
+        labels = None if self.labels is None else self.labels[rows]
+        ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
+        return replace(self, words=words, offsets=offsets, labels=labels, ids=ids)
 
     def subset(self, indices: Any) -> "Corpus":
         """The same as ``corpus[indices]``."""
@@ -351,7 +350,7 @@ class Corpus:
 
     def save(self, path: PathLike) -> None:
         """Save as a folder that `load` can memory-map."""
-        save_parts(path, self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+        save_parts(path, *self._parts)
 
     @classmethod
     def load(cls, path: PathLike, *, mmap: bool = True) -> "Corpus":
@@ -362,11 +361,15 @@ class Corpus:
         except InputError as error:
             raise StorageError(f"{path}: damaged: {error}") from error
 
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.tokenising
+
     def __deepcopy__(self, memo: dict[int, Any]) -> "Corpus":
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return Corpus, (self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+        return Corpus, self._parts
 
     def __repr__(self) -> str:
         sizes = [(len(self), "document"), (self.n_tokens, "token"), (len(self.vocabulary), "word")]

@@ -62,7 +62,8 @@ def prepare_corpus(
     if n_jobs == 0:
         raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
     _check_apart(source_path, folder)
-    settings = _listed(settings)
+    if settings.vocabulary is not None:
+        settings = replace(settings, vocabulary=fixed_vocabulary(settings.vocabulary))
     _ = settings.filters  # wrong ones are told before the work
     reading["format"] = find_format(source_path, reading.get("format"), reading.get("encoding", "utf-8"))
     source = open_source(source_path, progress=progress, **reading)
@@ -116,7 +117,8 @@ def _put_together(
         if names is not None:
             arrays |= labels.arrays(parts, n_documents)
         arrays |= merge_ids(parts, n_documents)
-        write_corpus(folder, words.vocabulary, names, arrays, describe(names or ()))
+        tokenising = writer.settings.tokenising if writer.texts else None
+        write_corpus(folder, words.vocabulary, names, arrays, tokenising, describe(names or ()))
     return Sizes(n_documents, words.n_tokens, len(words.vocabulary), names)
 
 
@@ -205,18 +207,6 @@ def _plain(value: Any) -> Any:
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _listed(settings: Settings) -> Settings:
-    """With lists in the place of what can be gone through only once, or has no order of its own."""
-    stop_words, vocabulary = settings.stop_words, settings.vocabulary
-    if stop_words is not None and not isinstance(stop_words, str):
-        stop_words = sorted(stop_words)
-    return replace(
-        settings,
-        stop_words=stop_words,
-        vocabulary=None if vocabulary is None else fixed_vocabulary(vocabulary),
-    )
 
 
 def _check_apart(source: Any, folder: Any) -> None:

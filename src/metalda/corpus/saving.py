@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.named import NamedMatrix
 from metalda.corpus.packed import PackedStrings, pack_words
+from metalda.corpus.tokenising import Tokenising
 from metalda.errors import StorageError
 from metalda.storage import PathLike, locate, read_folder, write_folder
 from metalda.storage.arrays import Contents
@@ -28,6 +29,7 @@ def save_parts(
     vocabulary: tuple[str, ...],
     labels: NamedMatrix | None,
     ids: Sequence[str] | None,
+    tokenising: Tokenising | None,
 ) -> None:
     """Write the fields of a corpus as a folder."""
     arrays = {"words": words, "offsets": offsets}
@@ -36,7 +38,7 @@ def save_parts(
         arrays |= {"label_rows": matrix.indptr, "label_columns": matrix.indices, "label_values": matrix.data}
     if ids is not None:
         arrays["id_bytes"], arrays["id_offsets"] = pack_words(ids)
-    write_corpus(path, vocabulary, None if labels is None else labels.names, arrays, {})
+    write_corpus(path, vocabulary, None if labels is None else labels.names, arrays, tokenising, {})
 
 
 def write_corpus(
@@ -44,10 +46,12 @@ def write_corpus(
     vocabulary: tuple[str, ...],
     label_names: tuple[str, ...] | None,
     arrays: Contents,
+    tokenising: Tokenising | None,
     metadata: dict[str, Any],
 ) -> None:
     """Write the arrays of a corpus, which may be streamed, with its names and what else is known of it."""
     document = {"vocabulary": vocabulary, "labels": label_names, "metadata": metadata}
+    document["tokenising"] = None if tokenising is None else tokenising.to_saved()
     write_folder(path, KIND, document, arrays, layout="npy")
 
 
@@ -71,12 +75,14 @@ def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
             parts = (arrays["label_values"], arrays["label_columns"], arrays["label_rows"])
             shape = (len(arrays["offsets"]) - 1, len(names))
             labels = NamedMatrix(csr_array(parts, shape=shape), tuple(names))
+        tokenising = document.get("tokenising")
         return {
             "words": arrays["words"],
             "offsets": arrays["offsets"],
             "vocabulary": tuple(document["vocabulary"]),
             "labels": labels,
             "ids": ids,
+            "tokenising": None if tokenising is None else Tokenising.from_saved(tokenising),
         }
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(f"{path}: damaged: {error}") from error

@@ -24,6 +24,51 @@ Analyser = Callable[[str], Sequence[str]]
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 
 
+FUNCTION = "function"  # in place of an analyzer that is one: it cannot be kept
+
+
+@dataclass(frozen=True)
+class Tokenising:
+    """How texts became words: kept with a corpus and the model that learnt from it, for new texts."""
+
+    lowercase: bool = True
+    token_pattern: str = TOKEN_PATTERN
+    stop_words: str | tuple[str, ...] | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Those of `Corpus.from_texts`."""
+        if self.analyzer == FUNCTION:
+            raise InputError(
+                "the model learnt from texts that a function of your own made into words, and models keep no "
+                "functions; give new documents as Corpus.from_texts(texts, analyzer=...)"
+            )
+        return dict(vars(self))
+
+    def to_saved(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_saved(cls, saved: Mapping[str, Any]) -> "Tokenising":
+        """The inverse; a ValueError of what it cannot be."""
+        stop_words, ngram_range = saved["stop_words"], tuple(saved["ngram_range"])
+        if isinstance(stop_words, list):
+            stop_words = tuple(stop_words)
+        types = (bool, str, str | tuple | None, tuple, str | None)
+        found = cls(saved["lowercase"], saved["token_pattern"], stop_words, ngram_range, saved["analyzer"])
+        texts = stop_words if isinstance(stop_words, tuple) else ()
+        if not (
+            all(isinstance(value, kind) for value, kind in zip(vars(found).values(), types, strict=True))
+            and all(isinstance(word, str) for word in texts)
+            and [type(n) for n in ngram_range] == [int, int]
+        ):
+            raise ValueError("how its texts became words makes no sense")
+        return found
+
+
 class Tokens(NamedTuple):
     """Documents as flat word ids: document d is ``words[offsets[d]:offsets[d + 1]]``."""
 

@@ -188,7 +188,7 @@ class TopicModel(Inspection, NewDocuments, Prediction, Shown):
             cluster=cluster,
         )
         named = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")
-        self._adopt(trained, problem, corpus.vocabulary, named)
+        self._adopt(trained, problem, corpus, named)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
@@ -209,14 +209,15 @@ class TopicModel(Inspection, NewDocuments, Prediction, Shown):
         cluster.require_workers()
         return cluster
 
-    def _adopt(self, trained: Trained, problem: Problem, vocabulary: tuple[str, ...], named: bool) -> None:
+    def _adopt(self, trained: Trained, problem: Problem, corpus: Corpus, named: bool) -> None:
         """Take over what was learnt, here or elsewhere."""
         doc_prior, word_prior = problem.doc_prior, problem.word_prior
         self.seed_ = trained.seed
         self.n_shards_ = len(problem.shards)
         self.n_iter_ = trained.n_sweeps
-        self.n_features_in_ = len(vocabulary)
-        self.vocabulary_ = vocabulary
+        self.n_features_in_ = len(corpus.vocabulary)
+        self.vocabulary_ = corpus.vocabulary
+        self.tokenising_ = corpus.tokenising
         self.label_names_ = doc_prior.design.names[:-1]
         self.feature_names_ = word_prior.design.names[:-1]
         self.label_sizes_ = doc_prior.design.label_sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus
+from metalda.corpus.tokenising import Tokenising
 from metalda.errors import EmptyVocabularyError, InputError
 
 
 def read_input(
-    estimator: BaseEstimator, X: Any, y: Any, vocabulary: Any, *, fitting: bool, names_needed: bool = False
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    vocabulary: Any,
+    *,
+    fitting: bool,
+    names_needed: bool = False,
+    tokenising: Tokenising | None = None,
 ) -> Corpus:
-    """A corpus with labels from a Corpus, a count matrix, texts or token lists, and optional labels y."""
+    """A corpus with labels from a Corpus, a count matrix, texts (of which `tokenising` makes words) or token lists."""
     if fitting and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
     if isinstance(X, Corpus):
@@ -28,7 +37,8 @@ def read_input(
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
-        return _tokenise(Corpus.from_texts, X, y, None if fitting else vocabulary)
+        from_texts = partial(Corpus.from_texts, **(tokenising or Tokenising()).arguments)
+        return _tokenise(from_texts, X, y, None if fitting else vocabulary)
     if _is_tokens(X):
         return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:

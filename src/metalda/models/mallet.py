@@ -158,5 +158,5 @@ def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.floa
     doc_topics = np.zeros((len(corpus), len(alpha)), np.float32)
     state.assignment.add_theta(state.alpha, doc_topics)
     history = {name: np.zeros(0) for name in ("sweep", "log_likelihood", "seconds", "moved")}  # Mallet's are not known
-    model._adopt(Trained((state.keep(),), doc_topics, history, 0, 0), problem, corpus.vocabulary, named=True)
+    model._adopt(Trained((state.keep(),), doc_topics, history, 0, 0), problem, corpus, named=True)
     return model

@@ -13,6 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Corpus
+from metalda.corpus.tokenising import Tokenising
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.encoding import Encoded, encode, known_labels
@@ -35,6 +36,7 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         vocabulary_: tuple[str, ...]
         label_names_: tuple[str, ...]
         named_words_: bool
+        tokenising_: Tokenising | None
         seed_: int
         _phi: NDArray[np.float32]
         _word_index: dict[str, int]
@@ -132,7 +134,8 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 "the model was fitted on a matrix without names, so it knows no words, only columns; "
                 "give a matrix with the same columns, or fit with vocabulary="
             )
-        return read_input(self, X, y if self._uses_labels else None, self.vocabulary_, fitting=False)
+        labels = y if self._uses_labels else None
+        return read_input(self, X, labels, self.vocabulary_, fitting=False, tokenising=self.tokenising_)
 
     def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
         return tuple(word for word in corpus.vocabulary if word not in self._word_index)
