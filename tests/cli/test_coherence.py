@@ -65,6 +65,8 @@ def test_counts_of_another_kind_are_refused(run: Run, model: Path, reference: Pa
     assert run(*command).exit_code == 0
     assert "window 10 and not 110" in error_line(run(*command, "--measure", "c_v"))
     assert "lowercase" in error_line(run(*command, "--no-lowercase"))
+    assert "with format None and not 'text'" in error_line(run(*command, "--input-format", "text"))
+    assert "with encoding 'utf-8' and not 'latin-1'" in error_line(run(*command, "--encoding", "latin-1"))
     reference.write_text("more", encoding="utf-8")
     assert "bytes" in error_line(run(*command))
     assert "no saved counts" in error_line(run(*command[:-1], model))

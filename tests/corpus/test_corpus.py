@@ -278,3 +278,11 @@ def test_web_snippets_has_the_size_that_the_paper_says(data_folder):
     assert len(train.label_names) == 8
     assert (train.labels.matrix.sum(axis=1) == 1).all()
     assert train.document(3)[:3] == ["metal", "gaskets", "searchable"]
+
+
+def test_what_somebody_can_still_write_to_is_copied():
+    words, offsets = np.array([0, 1, 0], np.int32), np.array([0, 3])
+    corpus = Corpus(words, offsets, ("a", "b"))
+    words[0] = 10**6
+    assert corpus.words.tolist() == [0, 1, 0]
+    assert np.shares_memory(corpus.with_labels(["x"]).words, corpus.words)

@@ -94,6 +94,14 @@ def test_one_seed_has_no_deviation_and_no_labels_no_score(corpus: Corpus) -> Non
     assert row["label_measure"] is None
 
 
+def test_numbers_and_thousands_of_labels_are_not_told_from_topics(corpus: Corpus, monkeypatch: Any) -> None:
+    numbers = corpus.with_labels(np.linspace(-1, 1, len(corpus))[:, None])
+    assert compare(numbers, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].isna().all()
+    assert compare(corpus, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].notna().all()
+    monkeypatch.setattr("metalda.evaluation.runs._MOST_LABELS", 1)
+    assert compare(corpus, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].isna().all()
+
+
 def test_finished_runs_are_not_repeated(corpus: Corpus, fits: list[str], tmp_path: Path) -> None:
     arguments: Any = {"folder": tmp_path / "c", **QUICK}
     first = compare(corpus, "metalda,lda", seeds=2, **arguments)

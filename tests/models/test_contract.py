@@ -76,7 +76,7 @@ def test_unseen_words_do_not_depend_on_their_neighbours_either(case, fitted):
 
 @pytest.mark.parametrize("unseen", ["ignore", "features"])
 @pytest.mark.parametrize("draws", ["mean", "last", "each"])
-def test_perplexity_lies_between_one_and_the_size_of_the_vocabulary(case, fitted, unseen, draws):
+def test_perplexity_lies_between_one_and_twice_the_size_of_the_vocabulary(case, fitted, unseen, draws):
     assert 1 < fitted.perplexity(corpus(), unseen=unseen, draws=draws) < 2 * len(fitted.vocabulary_)
 
 

@@ -13,6 +13,7 @@ from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.encoding import LEFT_OUT, encode
+from metalda.models.inspection import best_words
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 
 
@@ -199,7 +200,8 @@ def test_last_uses_the_last_state_only():
 def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_dropped():
     documents = Corpus.from_tokens([["a", "new", "b", "c", "a"], [], ["new", "b"]])
     encoded = encode(documents, {"a": 0, "b": 1, "c": 2}, (), Design.build(None, 3), 0)
-    assert encoded.words.tolist() == [0, LEFT_OUT, 1, 2, 0, LEFT_OUT, 1]
+    assert encoded.numbers.tolist() == [0, 1, 2, LEFT_OUT]
+    assert encoded.all().words.tolist() == [0, 1, 2, 0, 1]
     observed, scored = encoded.halves()
     assert observed.words.tolist() == [0, 1, 0]
     assert observed.offsets.tolist() == [0, 3, 3, 3]
@@ -275,3 +277,21 @@ def test_the_history_counts_the_tables_that_weights_are_drawn_from():
     assert "doc_tables" not in LDA(3, n_iter=2, verbose=False).fit(corpus()).history_
     fixed = MetaLDA(3, word_prior=0.01, n_iter=2, verbose=False).fit(corpus()).history_
     assert ("doc_tables" in fixed, "word_tables" in fixed) == (True, False)
+
+
+@pytest.mark.parametrize("top_n", [0, 1, 3, 7, 20, 50])
+def test_the_best_words_are_those_of_a_stable_sort(top_n):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 6, (5, 40)).astype(np.float32)  # many ties
+    expected = np.argsort(-rows, axis=1, kind="stable")[:, :top_n]
+    np.testing.assert_array_equal(best_words(rows, top_n), expected)
+    np.testing.assert_array_equal(best_words(rows[0], top_n), expected[0])
+
+
+def test_a_frame_of_counts_is_read_by_the_names_of_its_columns():
+    model = MetaLDA(2, **QUICK).fit(["cat dog cat", "rain sun", "dog cat", "sun rain rain"])
+    frame = pd.DataFrame({"sun": [3, 0], "never": [1, 1], "cat": [0, 2]})
+    by_name = model.transform(frame)
+    np.testing.assert_array_equal(by_name, model.transform(frame[["cat", "never", "sun"]]))
+    np.testing.assert_array_equal(by_name, model.transform(frame.drop(columns="never")))
+    assert by_name.argmax(axis=1).tolist() == [model.components_[:, 3].argmax(), model.components_[:, 0].argmax()]

@@ -82,6 +82,17 @@ def test_numbers_are_used_as_numbers_and_new_documents_too():
     assert np.isfinite(model.perplexity(PETS + SKIES, ages))
 
 
+def test_a_number_that_is_0_is_a_number():
+    ages = np.linspace(-1, 1, 10)[:, None] + 0.5
+    model = DMR(2, **{**LONGER, "n_iter": 200}).fit(PETS + SKIES, ages)
+    zero, nearly = model.transform(["", ""], np.array([[0.0], [1e-6]]))
+    np.testing.assert_allclose(zero, nearly, atol=1e-4)
+    unknown = model.transform([""])[0]
+    expected = np.mean([draw.mean_alpha / draw.mean_alpha.sum() for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(unknown, expected, atol=0.02)
+    assert np.abs(zero - unknown).max() > 0.02
+
+
 def test_models_with_gamma_priors_say_that_numbers_must_be_cut_into_bins():
     with pytest.raises(InputError, match="bins"):
         MetaLDA(2, **QUICK).fit(PETS + SKIES, np.linspace(-1, 1, 10)[:, None])

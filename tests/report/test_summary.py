@@ -2,13 +2,14 @@
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from contracts import CASES, QUICK, Case, corpus, quietly
-from metalda import DMR, LDA, Corpus, MetaLDA
+from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
 from metalda.models.inspection import best_words
 from metalda.report.plain import from_plain, to_plain
@@ -256,6 +257,17 @@ def test_features_that_drive_a_topic_are_sure_of_it() -> None:
     features = [feature for topic in found.topics for feature in topic.features]
     assert features
     assert all(feature.low > 0 or feature.high < 0 for feature in features)
+
+
+def test_a_model_of_mallet_can_be_compared(model: MetaLDA, tmp_path: Path) -> None:
+    path = tmp_path / "state.txt"
+    header = ["#doc source pos typeindex type topic", "#alpha : 0.5 0.1", "#beta : 0.02"]
+    one, other = model.vocabulary_[:2]
+    path.write_text("\n".join([*header, f"0 a 0 0 {one} 0", f"0 a 1 1 {other} 1"]) + "\n")
+    imported = read_mallet_state(path).model
+    for first, second in ((imported, model), (model, imported)):
+        comparison = summarise(first, models={"other": second}).comparison
+        assert sorted(each.log_likelihood is not None for each in comparison) == [False, True]
 
 
 def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import metalda
 from contracts import CASES, FEATURES, PETS, SKIES, corpus
-from metalda import LDA, Corpus, MetaLDA
+from metalda import DMR, LDA, Corpus, MetaLDA
 from metalda.errors import InputError, StorageError
 
 SETTINGS = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
@@ -113,6 +113,14 @@ def test_a_changed_corpus_is_told_apart(data, message, tmp_path):
     MetaLDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
     with pytest.raises(InputError, match=message):
         MetaLDA(3, **SETTINGS).fit(data, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_changed_numbers_are_told_apart(tmp_path):
+    documents = corpus().without_labels()
+    numbers = np.linspace(-1, 1, len(documents))[:, None]
+    DMR(3, **SETTINGS, optimize_burn_in=0).fit(documents, numbers, checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="labels differ"):
+        DMR(3, **SETTINGS, optimize_burn_in=0).fit(documents, 3 * numbers, checkpoint=tmp_path / "c", resume=True)
 
 
 def test_changed_word_features_are_told_apart(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from contracts import CASES, corpus
 from metalda import LDA, Corpus
 from metalda.errors import InputError
+from metalda.samplers import Tokens
 from metalda.storage import scratch
 from metalda.training import memory
 
@@ -26,6 +27,17 @@ def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monke
     model, labels = case.make(**many, n_draws=1000), [str(i) for i in range(len(texts))]
     with pytest.raises(InputError, match=r"needs about .* GB of memory, but this machine has about 1.5 GB free"):
         model.fit(texts, labels)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_copies_for_threads_count_only_where_there_are_some(case):
+    one, two = (
+        [memory.estimate_memory(case.make(n_shards=n)._pose(corpus()), 1, n_jobs) for n_jobs in (1, 2, 99)]
+        for n in (1, 2)
+    )
+    assert one[0] == one[1] == one[2]
+    assert two[1] == two[2] >= two[0]
+    assert (two[1] > two[0]) == (not isinstance(case.make()._pose(corpus()).sampler, Tokens))
 
 
 def test_the_memory_of_this_machine_is_known():

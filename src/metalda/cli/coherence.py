@@ -130,7 +130,7 @@ def _count(
 
     if folder is not None and (folder / "counts.json").exists():
         kept = WindowCounts.load(folder)
-        reading = {name: how[name] for name in ("text", "lowercase", "token_pattern")}
+        reading = {name: how[name] for name in ("text", "format", "encoding", "lowercase", "token_pattern")}
         asked = {"window": window, "as_gensim": as_gensim, **describe_file(reference, **reading)}
         there = {"window": kept.window, "as_gensim": kept.as_gensim, **kept.source}
         for name in (name for name in asked if asked[name] != there.get(name)):

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from metalda.cli.text import one_line
-from metalda.errors import MissingExtraError
+from metalda.errors import InputError, MissingExtraError
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
@@ -44,10 +44,14 @@ def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[N
             if debug:
                 raise
             _say(describe(error))
-            raise typer.Exit(BAD_INPUT if isinstance(error, _EXPECTED) else UNEXPECTED) from None
+            raise typer.Exit(BAD_INPUT if _is_expected(error) else UNEXPECTED) from None
 
 
-_EXPECTED = (ValueError, OSError, MissingExtraError, MemoryError)  # an InputError is a ValueError
+def _is_expected(error: Exception) -> bool:
+    """Whether the input is to blame, or the machine; a ValueError of somebody else's is a mistake of ours."""
+    validation = sys.modules.get("sklearn.utils._param_validation")  # a parameter that makes no sense, if it is loaded
+    invalid = () if validation is None else (validation.InvalidParameterError,)
+    return isinstance(error, (InputError, OSError, MissingExtraError, MemoryError, *invalid))
 
 
 def describe(error: Exception) -> str:
@@ -56,7 +60,7 @@ def describe(error: Exception) -> str:
         return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
-    if isinstance(error, _EXPECTED):
+    if _is_expected(error):
         return str(error)
     kind = type(error).__name__
     return f"unexpected error: {kind}: {error}; metalda --debug … shows where. Please report it"

@@ -42,8 +42,8 @@ def write_proportions(path: Path, ids: Sequence[str], proportions: np.ndarray) -
             writer.writerow(header(proportions))
             writer.writerows(rows(ids, proportions))
         else:
-            for name, row in zip(ids, proportions.tolist(), strict=True):
-                json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row]}, file)
+            for name, row in zip(ids, proportions, strict=True):
+                json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row.tolist()]}, file)
                 file.write("\n")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metalda.corpus.checking import freeze
 from metalda.corpus.columns import Columns, Document, Records, id_name
 from metalda.corpus.frames import column_names, column_values, listed, settle
 from metalda.corpus.labels import LabelCollector, as_labels, is_missing
@@ -89,6 +90,7 @@ def collect(documents: Iterable[Document], settings: Settings, *, texts: bool, s
         words, offsets, vocabulary = tokens.finish(filters)
     except InputError as error:
         raise type(error)(f"{source}: {error}") from None
+    freeze(words, offsets)
     return {
         "words": words,
         "offsets": offsets,

@@ -10,16 +10,25 @@ from metalda.errors import InputError
 
 
 def frozen_integers(values: Any, dtype: type) -> np.ndarray:
-    """A read-only, contiguous, one-dimensional view (a copy only if it must be)."""
+    """Read-only, contiguous and one-dimensional; a copy of what somebody might still write to, or of another kind."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"words and offsets must be integers in one dimension, not {array.dtype} in {array.ndim}")
     limits = np.iinfo(dtype)
-    if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+    fits = array.dtype == dtype or not array.size or (limits.min <= array.min() and array.max() <= limits.max)
+    if not fits:
         raise InputError(f"words and offsets must fit into {limits.dtype}")
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
+    whole: np.ndarray = np.ascontiguousarray(array, dtype=dtype)
+    if whole.flags.writeable and np.may_share_memory(whole, array):
+        whole = whole.copy()
+    whole.flags.writeable = False
+    return whole
+
+
+def freeze(*arrays: np.ndarray) -> None:
+    """Nobody will write to these again, so that a corpus need not copy them."""
+    for array in arrays:
+        array.flags.writeable = False
 
 
 def check_parts(

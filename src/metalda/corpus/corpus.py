@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from metalda.corpus import building
-from metalda.corpus.checking import check_parts, frozen_integers
+from metalda.corpus.checking import check_parts, freeze, frozen_integers
 from metalda.corpus.chunks import tally
 from metalda.corpus.columns import Columns
 from metalda.corpus.counting import expand_counts
@@ -168,6 +168,7 @@ class Corpus:
         Without a vocabulary the words are called "x0", "x1", …
         """
         tokens = expand_counts(matrix, vocabulary)
+        freeze(tokens.words, tokens.offsets)
         n_documents = len(tokens.offsets) - 1
         return cls(*tokens, labels=as_labels(labels, n_documents), ids=building.as_ids(ids))
 
@@ -298,6 +299,7 @@ class Corpus:
         """The documents that a list of integers, a mask or a slice selects; the vocabulary stays."""
         rows = row_indices(index, len(self))
         words, offsets = take_rows(self.words, self.offsets, rows)
+        freeze(words, offsets)
         labels = None if self.labels is None else self.labels[rows]
         ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
         return replace(self, words=words, offsets=offsets, labels=labels, ids=ids)
@@ -330,6 +332,7 @@ class Corpus:
         """Without the words that occur in no document."""
         used = tally(self.words, len(self.vocabulary)) > 0
         words, offsets = keep_words(self.words, self.offsets, used)
+        freeze(words, offsets)
         vocabulary = tuple(self.vocabulary[v] for v in np.flatnonzero(used))
         return replace(self, words=words, offsets=offsets, vocabulary=vocabulary)
 

@@ -22,7 +22,9 @@ def count_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+        from joblib import cpu_count  # those that this process may use: a container may have fewer than the machine
+
+        return max(1, int(cpu_count()) + 1 + n_jobs)
     return n_jobs
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from metalda.corpus.checking import freeze
 from metalda.corpus.named import NamedMatrix
 from metalda.corpus.packed import PackedStrings, pack_words
 from metalda.corpus.tokenising import Tokenising
@@ -67,6 +68,7 @@ def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
     """The fields of a saved corpus."""
     document, arrays = read_folder(path, KIND, mmap=mmap)
     try:
+        freeze(arrays["words"], arrays["offsets"])
         ids = document.get("ids")  # in the folders of older versions
         if "id_bytes" in arrays:
             ids = PackedStrings(arrays["id_bytes"], arrays["id_offsets"])

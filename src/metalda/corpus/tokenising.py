@@ -285,12 +285,22 @@ def keep_words(words: np.ndarray, offsets: np.ndarray, kept: np.ndarray) -> tupl
     return renumber(words, offsets, np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32))
 
 
-def renumber(words: np.ndarray, offsets: np.ndarray, new_id: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give words their new numbers, and drop the tokens of those whose new number is negative."""
+def renumber(
+    words: np.ndarray,
+    offsets: np.ndarray,
+    new_id: np.ndarray,
+    choose: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give words their new numbers, and drop the tokens of those whose new number is negative.
+
+    `choose` says, given the offsets of some documents, which of their tokens may stay at all.
+    """
     pieces, new_offsets = [np.empty(0, np.int32)], np.zeros(len(offsets), np.int64)
     for first, last in spans(offsets):
         piece = new_id[words[offsets[first] : offsets[last]]]
         stays = piece >= 0
+        if choose is not None:
+            stays &= choose(offsets[first : last + 1] - offsets[first])
         total = np.concatenate((np.zeros(1, np.int64), np.cumsum(stays)))
         new_offsets[first + 1 : last + 1] = new_offsets[first] + total[offsets[first + 1 : last + 1] - offsets[first]]
         pieces.append(piece[stays])

@@ -15,6 +15,7 @@ from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import match
 from metalda.evaluation.stability import affinity_of
 from metalda.models.effects import centre
+from metalda.training.loop import count_burn_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +129,7 @@ def require_chains(models: Sequence[TopicModel]) -> None:
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
     """The log-likelihood [chain, sweep] after the burn-in."""
-    burn_ins = [model.n_iter // 2 if model.burn_in is None else model.burn_in for model in models]
+    burn_ins = [count_burn_in(model.n_iter, model.burn_in) for model in models]
     return align([m._history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from metalda.corpus import Corpus
+from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.coherence import coherence_in_documents
 from metalda.evaluation.diversity import exclusivity, topic_diversity
@@ -27,6 +27,7 @@ from metalda.storage import check_writable, read_document, write_document
 from metalda.storage.manifest import package_version
 
 MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_sweep")
+_MOST_LABELS = 500  # for which a classifier is trained
 _KEPT_WORDS = 10  # of each topic: by them the topics of runs are compared
 _VERSION = 2  # of the measures: to be raised when one of them is computed in another way
 _WITHOUT_EFFECT = ("vocabulary", "verbose")
@@ -94,11 +95,18 @@ def _plain(name: str, value: Any) -> Any:
     raise InputError(f"{name}={value!r}: a comparison takes numbers and names as parameters")
 
 
+def _can_be_told(labels: NamedMatrix | None) -> bool:
+    """Whether a classifier can tell them: numbers are no classes, and thousands of labels take for ever."""
+    return labels is not None and labels.is_binary and len(labels.names) <= _MOST_LABELS
+
+
 def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
     """The measures of a fitted model, None where there is nothing to measure, and the top words of its topics."""
     train, test = split.train, split.test
     score = None
-    if train.labels is not None and test.labels is not None:
+    if _can_be_told(train.labels) and _can_be_told(test.labels):
+        assert train.labels is not None
+        assert test.labels is not None
         # Both without labels: a model that had been told them would only give them back.
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)

@@ -178,7 +178,8 @@ def count_windows(
     texts = TextWords(chosen, lowercase, token_pattern)
     path: Any = locate(reference) if isinstance(reference, str | os.PathLike) else None
     if path is not None:
-        source = describe_file(path, text=text, lowercase=lowercase, token_pattern=token_pattern)
+        how = {"text": text, "format": format, "encoding": encoding}
+        source = describe_file(path, **how, lowercase=lowercase, token_pattern=token_pattern)
         if is_saved(path):
             if text is not None or format is not None:
                 raise InputError(f"{path}: is a prepared corpus: text= (--text) and format= have no meaning")

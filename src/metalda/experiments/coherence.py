@@ -81,7 +81,7 @@ def tabulate(plan: Plan, store: RunStore) -> Table:
 
 
 def _belongs(key: Key, plan: Plan) -> bool:
-    return plan.includes(key) and key.share is None and key.topics == COHERENCE_TOPICS
+    return plan.includes(key) and key.share is None and key.topics in (plan.topics or (COHERENCE_TOPICS,))
 
 
 TABLE_OF_COHERENCE = Experiment(

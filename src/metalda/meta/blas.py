@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
+_lock = Lock()
+_n_inside = 0
+_limit: Any = None
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Inside, NumPy and SciPy multiply with one thread."""
-    return _controller().limit(limits=1, user_api="blas")
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Inside, NumPy and SciPy multiply with one thread.
+
+    The number is one for the whole process. So the first who enters sets it, and the last who leaves sets it back.
+    """
+    global _n_inside, _limit
+    with _lock:
+        if _n_inside == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _n_inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _n_inside -= 1
+            if _n_inside == 0:
+                _limit.restore_original_limits()
 
 
 @cache

@@ -31,10 +31,16 @@ class Design:
     row_values: NDArray[np.float64]  # 1, unless values are real
     label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
     label_rows: NDArray[np.int32]
+    zero_is_a_number: bool = False  # a row without labels is one whose numbers are all 0: nothing is missing
 
     @classmethod
-    def build(cls, labels: NamedMatrix | None, n_items: int, *, real: bool = False) -> Design:
-        """Merge equal rows of `labels` (none: the default alone) for `n_items` documents or words."""
+    def build(
+        cls, labels: NamedMatrix | None, n_items: int, *, real: bool = False, numbers: bool | None = None
+    ) -> Design:
+        """Merge equal rows of `labels` (none: the default alone) for `n_items` documents or words.
+
+        Values may be `real`. Whether some of them are `numbers` is seen from these, unless it is known.
+        """
         names: tuple[str, ...] = ()
         matrix: Any = sparse.csr_array((n_items, 0))
         if labels is not None:
@@ -44,12 +50,15 @@ class Design:
                     "use DMR, which takes the numbers of documents as they are"
                 )
             names, matrix = labels.names, labels.matrix
+            numbers = not labels.is_binary if numbers is None else numbers
         row_of, firsts = _merge_rows(matrix.indptr, matrix.indices, matrix.data)
         rows = sparse.hstack([matrix[firsts], sparse.csr_array(np.ones((len(firsts), 1)))], format="csr")
-        return cls.from_rows((*names, DEFAULT), row_of, rows)
+        return cls.from_rows((*names, DEFAULT), row_of, rows, zero_is_a_number=bool(numbers))
 
     @classmethod
-    def from_rows(cls, names: tuple[str, ...], row_of: NDArray[np.int32], rows: Any) -> Design:
+    def from_rows(
+        cls, names: tuple[str, ...], row_of: NDArray[np.int32], rows: Any, *, zero_is_a_number: bool = False
+    ) -> Design:
         """From the distinct rows [row, label], the default label last, and the row of every document."""
         rows.sort_indices()
         columns = rows.tocsc()
@@ -63,6 +72,7 @@ class Design:
             row_values=rows.data.astype(np.float64),
             label_starts=columns.indptr.astype(np.int64),
             label_rows=columns.indices.astype(np.int32),
+            zero_is_a_number=zero_is_a_number,
         )
 
     @property
@@ -76,8 +86,15 @@ class Design:
         return sparse.csr_array((self.row_values, self.row_labels, self.row_starts), shape=shape)
 
     @property
+    def has_numbers(self) -> bool:
+        """Whether values are other than 0 and 1."""
+        return bool((self.row_values != 1).any())
+
+    @property
     def bare_row(self) -> int | None:
-        """The row that has the default label only, if there is one."""
+        """The row of what has no labels, but the default one; None if there is none."""
+        if self.zero_is_a_number:
+            return None
         bare = np.flatnonzero(np.diff(self.row_starts) == 1)
         return int(bare[0]) if len(bare) else None
 

@@ -184,7 +184,7 @@ class TopicModel(Inspection, NewDocuments, Prediction, Shown):
             seed=int(check_random_state(self.random_state).randint(2**31)),
             n_jobs=n_jobs,
             verbose=self.verbose,
-            checkpoint=open_checkpoint(checkpoint, checkpoint_every, identify(self, corpus, problem), resume),
+            checkpoint=open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume),
             cluster=cluster,
         )
         named = self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_")

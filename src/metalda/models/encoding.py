@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import Corpus, NamedMatrix
+from metalda.corpus.tokenising import renumber
 from metalda.meta.design import Design
 from metalda.training.folding import Documents, key_documents
 
@@ -22,27 +23,25 @@ LEFT_OUT = -1
 class Encoded:
     """Documents whose words are rows of phi: the model's vocabulary, then unseen words; others are left out."""
 
-    words: NDArray[np.int32]  # LEFT_OUT where the model ignores a word
-    offsets: NDArray[np.int64]
+    corpus: Corpus
+    numbers: NDArray[np.int32]  # of the words of its vocabulary; LEFT_OUT where the model ignores one
     design: Design  # of the documents' labels
     word_keys: NDArray[np.uint64]
     seed: int
 
     def all(self) -> Documents:
         """Every word that the model does not ignore."""
-        return self._select(self.words != LEFT_OUT)
+        return self._select(None)
 
     def halves(self) -> tuple[Documents, Documents]:
         """Every other word: positions 0, 2, 4 … are observed, 1, 3, 5 … are scored.
 
         Positions are counted before words that the model ignores are dropped.
         """
-        scored, used = every_second(self.offsets), self.words != LEFT_OUT
-        return self._select(~scored & used), self._select(scored & used)
+        return self._select(lambda offsets: ~every_second(offsets)), self._select(every_second)
 
-    def _select(self, keep: NDArray[np.bool_]) -> Documents:
-        words = self.words[keep]
-        offsets = np.concatenate([[0], np.cumsum(keep)])[self.offsets]
+    def _select(self, choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None) -> Documents:
+        words, offsets = renumber(self.corpus.words, self.corpus.offsets, self.numbers, choose)
         keys = key_documents(words, offsets, self.word_keys, self.design, self.seed)
         return Documents(words, offsets, self.design.row_of, keys)
 
@@ -60,9 +59,8 @@ def encode(
     n_seen = len(word_index)
     new_index = {word: n_seen + u for u, word in enumerate(unseen)}
     numbers = np.array([word_index.get(w, new_index.get(w, LEFT_OUT)) for w in corpus.vocabulary], np.int32)
-    words = numbers[corpus.words] if len(numbers) else corpus.words
     keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(w) for w in unseen], np.uint64)])
-    return Encoded(words, corpus.offsets, documents, keys, seed)
+    return Encoded(corpus, numbers, documents, keys, seed)
 
 
 def _key(word: str) -> int:
@@ -74,11 +72,12 @@ def known_labels(labels: NamedMatrix | None, names: tuple[str, ...], n_documents
     """The labels that a model knows, in its order; others are ignored, and counted in a warning."""
     if labels is None:
         return NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
-    known = set(names)
-    unknown = [j for j, name in enumerate(labels.names) if name not in known]
-    n_affected = int((labels.matrix[:, unknown].sum(axis=1) > 0).sum()) if unknown else 0
-    if n_affected:
-        present = [labels.names[j] for j in unknown if labels.matrix[:, [j]].nnz]
+    known, matrix = set(names), labels.matrix
+    is_unknown = np.array([name not in known for name in labels.names], bool)
+    found = np.flatnonzero(is_unknown[matrix.indices] & (matrix.data != 0)) if is_unknown.any() else np.empty(0, int)
+    if len(found):
+        n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
+        present = [labels.names[j] for j in np.unique(matrix.indices[found])]
         examples = ", ".join(repr(name) for name in present[:3])
         warnings.warn(
             f"labels that the model was not trained on are ignored: {len(present):,} different ones in "

@@ -42,7 +42,8 @@ def plain(value: Any) -> Any:
 
 
 def _fingerprint_design(design: Design) -> str:
-    return fingerprint(design.row_of, design.row_starts, design.row_labels, *pack_words(design.names))
+    values = (design.row_values,) if design.has_numbers else ()
+    return fingerprint(design.row_of, design.row_starts, design.row_labels, *values, *pack_words(design.names))
 
 
 def fingerprint_corpus(corpus: Corpus) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus
@@ -16,7 +15,7 @@ from metalda.errors import EmptyVocabularyError, InputError
 
 
 def read_input(
-    estimator: BaseEstimator,
+    estimator: Any,
     X: Any,
     y: Any,
     vocabulary: Any,
@@ -43,19 +42,22 @@ def read_input(
         return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:
         raise InputError("X is empty: there is no document in it")
-    names = getattr(X, "columns", None)
+    names = getattr(X, "columns", ())
+    has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
+    if has_names and not fitting and estimator.named_words_ and not hasattr(estimator, "feature_names_in_"):
+        return Corpus.from_counts(X, y)  # its columns say which words they count, in whatever order
     try:
         matrix = validate_data(
             estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
         )
     except ValueError as error:
-        if names is None or "convert" not in str(error):
+        if not has_names or "convert" not in str(error):
             raise
         raise InputError(
             f"X is a frame of counts only if all columns are numbers ({error}); give its column of texts, X['text'], "
             "or Corpus.from_frame(X, text='text', labels='section')"
         ) from error
-    if vocabulary is None and names is not None and all(isinstance(name, str) for name in names):
+    if vocabulary is None and has_names:
         vocabulary = list(names)
     if vocabulary is None and names_needed:
         raise InputError(

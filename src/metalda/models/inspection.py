@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 def best_words(probabilities: np.ndarray, top_n: int) -> np.ndarray:
     """The columns of the most probable words of a topic, or of each topic; of equals the first."""
-    return np.argsort(-probabilities, axis=-1, kind="stable")[..., :top_n]
+    if probabilities.ndim > 1:
+        return np.array([best_words(row, top_n) for row in probabilities], np.int64)
+    candidates = np.arange(len(probabilities))
+    if 0 < top_n < len(probabilities) // 2:  # a part of them, whatever their order, is found without sorting all
+        candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])
+    return candidates[np.argsort(-probabilities[candidates], kind="stable")[: max(top_n, 0)]]
 
 
 class Inspection:

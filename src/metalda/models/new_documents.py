@@ -41,6 +41,7 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         _phi: NDArray[np.float32]
         _word_index: dict[str, int]
         _real_labels: ClassVar[bool]
+        _training_labels: Design | None
 
         @property
         def _uses_labels(self) -> bool: ...
@@ -142,7 +143,8 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
         labels = known_labels(corpus.labels if self._uses_labels else None, self.label_names_, len(corpus))
-        documents = Design.build(labels, len(corpus), real=self._real_labels)
+        numbers = corpus.labels is not None and self._training_labels is not None and self._training_labels.has_numbers
+        documents = Design.build(labels, len(corpus), real=self._real_labels, numbers=numbers)
         return encode(corpus, self._word_index, unseen, documents, self.seed_)
 
 

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
 from metalda.priors import Fixed, LogLinear, Regression
+from metalda.samplers import Problem
 
 START_ALPHA, START_BETA = 0.1, 0.01
 
@@ -35,13 +37,16 @@ class _RegressionModel(TopicModel):
         "optimize_interval": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def _regression(self, design: Design, start: float) -> Regression:
+    def _pose(self, corpus: Corpus) -> Problem:
         if self.n_iter <= self.optimize_burn_in:
             warnings.warn(
                 f"training ends before weights are optimised for the first time, so that they stay 0: make n_iter "
                 f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
-                stacklevel=2,
+                stacklevel=3,
             )
+        return super()._pose(corpus)
+
+    def _regression(self, design: Design, start: float) -> Regression:
         settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
         return Regression(design, start, *settings)
 

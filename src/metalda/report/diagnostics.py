@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from metalda.evaluation.chains import require_chains
 from metalda.report.plain import significant
 from metalda.report.summary import Chain, Diagnostics
+from metalda.training.loop import count_burn_in
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -24,7 +25,7 @@ def summarise_training(models: Sequence[TopicModel], names: Sequence[str]) -> Di
     """The histories of one or several chains."""
     require_chains(models)
     first = models[0]
-    burn_in = first.n_iter_ // 2 if first.burn_in is None else int(first.burn_in)
+    burn_in = min(count_burn_in(first.n_iter, first.burn_in), first.n_iter_)
     chains = tuple(_chain(model, name) for model, name in zip(models, names, strict=True))
     kept = [model.history_[_LIKELIHOOD].to_numpy()[burn_in:] for model in models]
     return Diagnostics(chains, burn_in, r_hat(kept))

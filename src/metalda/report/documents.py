@@ -40,7 +40,7 @@ class Selection:
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
         n_typical = min(_TYPICAL, max(most // n_topics, 1), len(filled))
-        typical = filled[best_words(theta[filled].T, n_typical)]  # [topic, document]
+        typical = np.array([filled[best_words(column[filled], n_typical)] for column in theta.T])  # [topic, document]
         first = np.unique(typical)[:most]
         others = np.setdiff1d(np.arange(len(corpus)), first, assume_unique=True)
         n_others = min(most - len(first), len(others))

@@ -63,7 +63,7 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         n_topics=len(model.components_),
         coherence=round(float(np.mean(measured)), 4) if measured else None,
         diversity=round(float(topic_diversity(model)), 4),
-        log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4),
+        log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
         seconds=round(float(history["seconds"].sum()), 2),
         topics=tuple(
             ComparedTopic(k, rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row))

@@ -147,7 +147,7 @@ class ComparedModel:
     n_topics: int
     coherence: float | None
     diversity: float
-    log_likelihood: float
+    log_likelihood: float | None  # not known of a model that was trained elsewhere
     seconds: float
     topics: tuple[ComparedTopic, ...]
     matches: tuple[int, ...]

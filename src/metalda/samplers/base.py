@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.chunks import tally
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, group_words
 from metalda.priors import LearnsFromDocuments, LogLinear
@@ -41,6 +42,11 @@ class Problem:
     def shards(self) -> tuple[Shard, ...]:
         rows, bounds = self.doc_prior.design.row_of, self.shard_bounds
         return tuple(Shard.cut(self.words, self.offsets, rows, a, b) for a, b in pairwise(bounds))
+
+    @cached_property
+    def n_cells(self) -> int:
+        """How many of n[k, v] can be other than 0."""
+        return int(np.minimum(tally(self.words, self.n_words), self.n_topics).sum())
 
     @cached_property
     def word_groups(self) -> NDArray[np.int64]:
@@ -75,7 +81,7 @@ class Sampler(ABC):
         """What the result depends on besides documents, priors and parameters."""
         return ()
 
-    def memory(self, problem: Problem) -> int:
+    def memory(self, problem: Problem, n_threads: int) -> int:
         """Bytes beyond those of tokens, their topics and n[k, v]."""
         return 0
 

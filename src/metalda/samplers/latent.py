@@ -24,7 +24,7 @@ from metalda.meta.design import Concentration
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics, Words
 from metalda.samplers.draws import Draw
-from metalda.samplers.sharding import ArrayCounts, make_scratch, sweep_shards
+from metalda.samplers.sharding import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.samplers.topic_vectors import WordVectors
 
 Kinds = NDArray[np.uint8]
@@ -61,8 +61,8 @@ class LatentFeatures(Sampler):
     def inputs(self) -> tuple[NDArray[Any], ...]:
         return self.vectors, self.has_vector
 
-    def memory(self, problem: Problem) -> int:
-        n_copies = 1 if len(problem.shards) == 1 else 2 + len(problem.shards)
+    def memory(self, problem: Problem, n_threads: int) -> int:
+        n_copies = 1 + count_scratch(len(problem.shards), n_threads)
         cells = problem.n_words * problem.n_topics
         return 8 * cells * n_copies + 12 * cells  # n0 and n1; the softmax, and two more of its size while it is fitted
 

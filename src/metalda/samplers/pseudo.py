@@ -16,7 +16,7 @@ from metalda.meta.shards import Shard
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
-from metalda.samplers.sharding import make_scratch, sweep_shards
+from metalda.samplers.sharding import count_scratch, make_scratch, sweep_shards
 from metalda.samplers.tokens import Tokens
 
 Pseudo = NDArray[np.int32]
@@ -45,9 +45,11 @@ class PseudoDocuments(Sampler):
             raise ValueError("the number of tokens or documents differs")
         return PseudoAssignment(problem, self, topics, pseudo, n_threads)
 
-    def memory(self, problem: Problem) -> int:
-        """N[l, k] by shard, and some copies while one is swept."""
-        return 4 * self.n_pseudo * problem.n_topics * (len(problem.shards) + 4)
+    def memory(self, problem: Problem, n_threads: int) -> int:
+        """N[l, k] by shard, and some copies while one is swept; copies of n[k, v]."""
+        n_shards = len(problem.shards)
+        copies = 6 * problem.n_cells * count_scratch(n_shards, n_threads)
+        return 4 * self.n_pseudo * problem.n_topics * (n_shards + 4) + copies
 
 
 class _Merged(NamedTuple):

@@ -30,8 +30,12 @@ R = TypeVar("R")
 
 def make_scratch(counts: C, n_shards: int, n_threads: int) -> tuple[C, ...]:
     """Where several shards are swept and merged: counts for the sum, and for each thread."""
-    n_copies = 1 + min(n_threads, n_shards) if n_shards > 1 else 0
-    return tuple(counts.copy() for _ in range(n_copies))
+    return tuple(counts.copy() for _ in range(count_scratch(n_shards, n_threads)))
+
+
+def count_scratch(n_shards: int, n_threads: int) -> int:
+    """How many copies that takes."""
+    return 1 + min(n_threads, n_shards) if n_shards > 1 else 0
 
 
 def sweep_shards(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,7 +28,7 @@ from metalda.meta.design import Concentration
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import Topics
 from metalda.samplers.draws import Draw
-from metalda.samplers.sharding import ArrayCounts, make_scratch, sweep_shards
+from metalda.samplers.sharding import ArrayCounts, count_scratch, make_scratch, sweep_shards
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two such is still a float64
 
@@ -68,9 +67,8 @@ class Urn(Sampler):
     def inputs(self) -> tuple[NDArray[Any], ...]:
         return self.neighbours or ()
 
-    def memory(self, problem: Problem) -> int:
-        n_shards = len(problem.shards)
-        n_copies = 1 if n_shards == 1 else 2 + min(n_shards, os.cpu_count() or 1)
+    def memory(self, problem: Problem, n_threads: int) -> int:
+        n_copies = 1 + count_scratch(len(problem.shards), n_threads)
         kinds = 2 * n_copies + 1 if self._promotes else n_copies  # n, r, and the chances of promotion
         return 4 * problem.n_words * problem.n_topics * kinds + 5 * len(problem.words)
 

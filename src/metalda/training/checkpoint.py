@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,15 +136,15 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 
 
 def open_checkpoint(
-    folder: str | os.PathLike[str] | None, every: int, identity: Mapping[str, Any], resume: bool
+    folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
 ) -> Checkpoint | None:
-    """The checkpoint of a run, if it is to have one."""
+    """The checkpoint of a run, if it is to have one; only then is the run identified, which reads the whole corpus."""
     if folder is None:
         if resume:
             raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")
         return None
     if every < 1:
         raise InputError(f"checkpoint_every must be at least 1, not {every}")
-    checkpoint = Checkpoint(locate(folder), every, identity)
+    checkpoint = Checkpoint(locate(folder), every, identify())
     checkpoint.prepare(resume)
     return checkpoint

@@ -74,7 +74,7 @@ class Host:
     """Some shards in a worker's memory. It lives as long as the client keeps the future that made it."""
 
     def __init__(self, part: Part) -> None:
-        self.part = part
+        self.doc_prior, self.word_prior, self.stripes = part.doc_prior, part.word_prior, part.stripes
         words = part.words
         if isinstance(words, FilePart):
             words = order_by_group(words.file.open(words.first, words.last), part.offsets, part.groups)
@@ -105,9 +105,9 @@ class Host:
     def adopt(self, weights: Weights) -> None:
         """Form alpha and beta from weights, as the client does."""
         if weights.documents is not None:
-            self.alpha = self.part.doc_prior.alpha(weights.documents)
+            self.alpha = self.doc_prior.alpha(weights.documents)
         if weights.words is not None:
-            self.beta = self.part.word_prior.beta(weights.words, self.part.stripes)
+            self.beta = self.word_prior.beta(weights.words, self.stripes)
 
     def require(self, n_turns: int) -> None:
         if self.n_turns != n_turns:
@@ -181,7 +181,7 @@ def observe(
 ) -> tuple[list[tuple[Any, ...]], Sequence[np.random.Generator]]:
     """What the prior of documents learns from, of every shard; and the generators, as they are afterwards."""
     host.require(n_turns)
-    prior, share = host.part.doc_prior, host.share
+    prior, share = host.doc_prior, host.share
     assert isinstance(prior, LearnsFromDocuments)
     assert host.alpha is not None
     alpha = host.alpha

@@ -36,9 +36,14 @@ class Trained:
     seed: int
 
 
+def count_burn_in(n_iter: int, burn_in: int | None) -> int:
+    """How many sweeps the burn-in has: half of them, unless it is said."""
+    return n_iter // 2 if burn_in is None else int(burn_in)
+
+
 def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
     """Which sweeps are kept: counted back from the last in steps of `thin`, and none from the burn-in but the last."""
-    first = n_iter // 2 if burn_in is None else burn_in
+    first = count_burn_in(n_iter, burn_in)
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
 
 

@@ -6,9 +6,7 @@ import logging
 import os
 from pathlib import Path
 
-import numpy as np
-
-from metalda.corpus.chunks import CHUNK, tally
+from metalda.corpus.chunks import CHUNK
 from metalda.errors import InputError
 from metalda.samplers import Problem
 from metalda.storage.scratch import is_mapped
@@ -23,8 +21,7 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     """
     n_tokens, n_topics = len(problem.words), problem.n_topics
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
-    frequencies = tally(problem.words, problem.n_words)
-    cells = int(np.minimum(frequencies, n_topics).sum())  # of n[k, v] that can be other than 0
+    cells = problem.n_cells
     designs = problem.doc_prior.design, problem.word_prior.design
     weights = n_topics * sum(len(design.names) for design in designs)
     words = 0 if is_mapped(problem.words) else n_tokens * (8 if n_shards > 1 else 4)
@@ -39,7 +36,7 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
         words
         + 2 * n_tokens  # z
         + blocks
-        + problem.sampler.memory(problem)
+        + problem.sampler.memory(problem, n_jobs)
         + max(training, averaging)
         + 4 * n_topics * sum(design.n_rows for design in designs)  # alpha and beta
         + 4 * n_topics * n_documents  # doc_topics_

@@ -6,7 +6,7 @@ views.compare = () => {
       ["topics", (m) => String(m.n_topics), "number"],
     ["coherence", (m) => (m.coherence === null ? "–" : m.coherence.toFixed(3)), "number"],
       ["diversity", (m) => m.diversity.toFixed(3), "number"],
-    ["log-likelihood per word", (m) => m.log_likelihood.toFixed(3), "number"],
+    ["log-likelihood per word", (m) => (m.log_likelihood === null ? "–" : m.log_likelihood.toFixed(3)), "number"],
       ["seconds", (m) => m.seconds.toFixed(1), "number"],
   ];
   const cell = (model, k) =>

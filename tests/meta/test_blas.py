@@ -1,0 +1,22 @@
+"""One thread of BLAS, for as long as anybody needs it."""
+
+from threadpoolctl import ThreadpoolController
+
+from metalda.meta.blas import one_blas_thread
+
+
+def n_threads() -> list[int]:
+    return [library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == "blas"]
+
+
+def test_the_last_who_leaves_sets_the_number_back():
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        before = n_threads()
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert set(n_threads()) == {1}
+        first.__exit__(None, None, None)
+        assert set(n_threads()) == {1}
+        second.__exit__(None, None, None)
+        assert n_threads() == before
