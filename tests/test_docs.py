@@ -1,7 +1,9 @@
 """What the documents show can be typed."""
 
 import doctest
+import logging
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +32,18 @@ SELF_CONTAINED = [
 OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent
 
 
+@pytest.fixture
+def logging_as_before() -> Iterator[None]:
+    """A page shows how to have things logged."""
+    root, own = logging.getLogger(), logging.getLogger("metalda")
+    handlers, level = root.handlers[:], own.level
+    yield
+    root.handlers[:] = handlers
+    own.setLevel(level)
+
+
 @pytest.mark.parametrize("name", SELF_CONTAINED)
+@pytest.mark.usefixtures("logging_as_before")
 def test_python_of_the_documents_runs(name: str) -> None:
     text = (DOCS / name).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -22,7 +22,7 @@ FEW_DRAWS = 20  # 90 % intervals of 15 draws hold 84 % (docs/effects.md)
 
 def effects(
     model: options.Model,
-    interval: Annotated[float, typer.Option("--interval", help="Probability that the intervals hold.")] = 0.9,
+    interval: Annotated[float, typer.Option("--interval", help="Probability that an interval holds the effect.")] = 0.9,
     label: Annotated[
         str | None, typer.Option("--label", metavar="NAME", help="What this label (or feature) does to all topics.")
     ] = None,
@@ -38,7 +38,15 @@ def effects(
     proportions: Annotated[
         bool, typer.Option("--proportions", help="Topic proportions expected of documents with a label, not effects.")
     ] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Rows per topic, or for the label; 0 shows all.")] = 5,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=0,
+            help="Rows per topic (with --proportions per label), or for the label or contrast; 0 shows all.",
+            show_default="5; all in json and csv",
+        ),
+    ] = None,
     features: Annotated[bool, typer.Option("--features", help="Effects of word features, not of labels.")] = False,
     plot: Annotated[
         Path | None,
@@ -55,6 +63,8 @@ def effects(
     import metalda
 
     _check_choice(label, contrast, proportions, features, plot)
+    if top is None:
+        top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
     sides = None
     if contrast is not None:

@@ -37,7 +37,9 @@ _BEFORE_LABELS = (
         ".3f",
         "mean NPMI of the 10 top words of a topic, in the training documents; higher is better",
     ),
-    Column("diversity", "diversity", ".3f", "share of distinct words among the 25 top words of all topics"),
+    Column(
+        "diversity", "diversity", ".3f", "of the 25 top words of every topic, put together, the share that is distinct"
+    ),
 )
 BETWEEN_SIZES = (
     Column(

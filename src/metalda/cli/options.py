@@ -119,7 +119,8 @@ Bins = Annotated[
     typer.Option(
         "--bins",
         metavar="COLUMN=BINS",
-        help="Column of numbers as labels: year=5 for five bins of equal size, year=1990,2000 for inner edges.",
+        help="Column of numbers as labels: year=5 for five bins with about equally many documents each, "
+        "year=1990,2000 for inner edges.",
         show_default=False,
     ),
 ]

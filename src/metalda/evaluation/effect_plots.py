@@ -47,7 +47,7 @@ def plot_effects(
     features : bool
         Show word features instead of labels.
     interval : float
-        Probability that the intervals hold.
+        Probability that an interval holds the effect.
     style : {"auto", "forest", "heatmap"}
         A point and an interval for each effect, or a coloured cell. "auto" draws a heat map of more than 40 effects.
     ax : matplotlib Axes, optional

@@ -122,7 +122,7 @@ class Inspection:
         Parameters
         ----------
         interval : float
-            Probability that the intervals hold.
+            Probability that an interval holds the effect.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class Inspection:
         first, second : str or list of str
             A label, or labels that a document has together. Labels on both sides cancel.
         interval : float
-            Probability that the intervals hold.
+            Probability that an interval holds the effect.
 
         Returns
         -------
