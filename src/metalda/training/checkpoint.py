@@ -77,10 +77,10 @@ class Checkpoint:
             **{f"assignment.{name}": array for name, array in state.assignment.arrays.items()},
             "log_doc_weights": state.log_doc_weights,
             "log_word_weights": state.log_word_weights,
-            "doc_topics": progress.doc_topics,
             "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
         }
-        if progress.draws:
+        if progress.draws:  # before the first there is nothing in doc_topics, either
+            arrays["doc_topics"] = progress.doc_topics
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
         document = {
             "identity": dict(self.identity),
@@ -106,9 +106,11 @@ class Checkpoint:
                 n_threads,
             )
             packed = _under(arrays, "draws.")
-            draws = unpack_draws(packed) if packed else []
+            draws, doc_topics = [], np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
+            if packed:
+                draws, doc_topics = unpack_draws(packed), arrays["doc_topics"].copy()
             trace = [TraceRow(float(a), float(b), *map(int, counts)) for a, b, *counts in arrays["trace"]]
-            return Progress(state, rngs, draws, arrays["doc_topics"].copy(), int(document["seed"]), trace)
+            return Progress(state, rngs, draws, doc_topics, int(document["seed"]), trace)
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise StorageError(f"{self.folder}: the checkpoint is damaged ({error}); start again without it") from error
 
