@@ -69,7 +69,7 @@ def demo(
     _print_effects(model)
     _print_comparison(plain, model, test)
     if save is not None:
-        _save(model, save)
+        model.save(save)
     if report is not None:
         _report(model, plain, train, report)
     _print_next(save, report)
@@ -122,14 +122,6 @@ def _print_comparison(plain: TopicModel, model: TopicModel, test: Corpus) -> Non
         rows.append((f"unseen words {name}", f"{lda:,.0f}", f"{metalda:,.0f}", f"{metalda / lda - 1:+.0%}"))
     print_table(("", "LDA", "MetaLDA", "difference"), rows, left=("",))
     print(f"\n{share:.1%} of the test words are unseen in training; MetaLDA predicts them by their features.")
-
-
-def _save(model: TopicModel, path: Path) -> None:
-    from metalda.cli.reading import Reading
-    from metalda.datasets.python_docs import TOKEN_PATTERN
-
-    model.metadata_["reading"] = Reading(token_pattern=TOKEN_PATTERN, stop_words="english").to_saved()
-    model.save(path)
 
 
 def _report(model: TopicModel, plain: TopicModel, train: Corpus, path: Path) -> None:
