@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SMALL = ["--topics", "4", "--sweeps", "12", "--limit", "3000"]
+SMALL = ["--topics", "4", "--sweeps", "24", "--limit", "3000"]  # of which two states are kept
 ARGUMENTS = {
     "cluster.py": SMALL,
     "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
