@@ -97,6 +97,8 @@ def test_coherence_is_that_of_a_hundred_topics_in_the_reference(
     assert cell["mean"] == pytest.approx(own.mean)
     assert cell["paper"] == {"mean": -0.0030, "deviation": 0.0047}
     assert "## The best 20 topics" in result.stdout
+    assert run("reproduce", "coherence", *quick, "-d", "ws", "--models", "LDA", "--seeds", 1, "-k", 10).exit_code == 0
+    assert [cell["topics"] for cell in cells(tmp_path / "out", "coherence")] == [10]
 
 
 def test_findings_are_drawn_from_what_was_run(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:

@@ -385,16 +385,9 @@ class Corpus:
         return corpus_html(self)
 
 
-def _how_to_read(
-    *,
-    text: str | Sequence[str] | None = None,
-    labels: str | Sequence[str] = (),
-    id: str | None = None,
-    label_delimiter: str | None = None,
-    bins: Mapping[str, int | Sequence[float]] | None = None,
-    numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
-    **tokenising: Any,
-) -> tuple[building.Settings, dict[str, Any]]:
+def _how_to_read(*, label_delimiter: str | None = None, **reading: Any) -> tuple[building.Settings, dict[str, Any]]:
     """How texts become words, and which fields are what."""
-    fields = {"text": text, "labels": labels, "id": id, "delimiter": label_delimiter, "bins": bins, "numbers": numbers}
-    return building.Settings(**tokenising), fields
+    fields: dict[str, Any] = {
+        name: reading.pop(name) for name in ("text", "labels", "id", "bins", "numbers") if name in reading
+    }
+    return building.Settings(**reading), {**fields, "delimiter": label_delimiter}

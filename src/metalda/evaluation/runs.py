@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def _plain(name: str, value: Any) -> Any:
     raise InputError(f"{name}={value!r}: a comparison takes numbers and names as parameters")
 
 
-def _can_be_told(labels: NamedMatrix | None) -> bool:
+def _can_be_told(labels: NamedMatrix | None) -> TypeGuard[NamedMatrix]:
     """Whether a classifier can tell them: numbers are no classes, and thousands of labels take for ever."""
     return labels is not None and labels.is_binary and len(labels.names) <= _MOST_LABELS
 
@@ -105,8 +105,6 @@ def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
     train, test = split.train, split.test
     score = None
     if _can_be_told(train.labels) and _can_be_told(test.labels):
-        assert train.labels is not None
-        assert test.labels is not None
         # Both without labels: a model that had been told them would only give them back.
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)

@@ -96,7 +96,9 @@ def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any
     color = f"C{list(MODELS).index(model) % 10}"
     style = "-" if list(MODELS).index(model) < 10 else "--"
     deviations = [cell.deviation or 0 for cell in cells]
-    axes.errorbar(x, [c.mean for c in cells], deviations, color=color, linestyle=style, capsize=2, label=model)
+    axes.errorbar(
+        x, [c.mean for c in cells], deviations, color=color, linestyle=style, marker=".", capsize=2, label=model
+    )
     return color
 
 
