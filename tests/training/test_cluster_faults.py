@@ -1,5 +1,6 @@
 """Whatever happens to a cluster, the model is the same, or one line says how to go on."""
 
+import gc
 import logging
 import os
 import signal
@@ -203,7 +204,42 @@ def test_a_client_that_is_killed_can_be_resumed(local, impatient, undisturbed, t
     assert (folder / "checkpoint.json").exists()
     resumed = _make().fit(_larger(), client=local, checkpoint=folder, checkpoint_every=3, resume=True)
     assert_same_model(undisturbed, resumed)
-    _wait_until(lambda: not [key for keys in local.has_what().values() for key in keys if "host" in str(key)])
+    _wait_until(lambda: not _hosts(local))
+
+
+def _hosts(client):
+    return [key for keys in client.has_what().values() for key in keys if str(key).startswith("host")]
+
+
+@pytest.fixture
+def without_collector():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_workers_get_their_memory_back_at_once(local, monkeypatch, undisturbed, without_collector):
+    monkeypatch.setattr(clusters, "LOOK_EVERY", 0.001)  # so that nearly every wait runs out of time
+    assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    _wait_until(lambda: not _hosts(local), 10)
+
+
+def test_workers_that_remain_get_their_memory_back_after_a_loss(local, impatient, monkeypatch, without_collector):
+    kept, held = [], []
+
+    def lose(workers):
+        try:
+            raise clusters.WorkersLost("tcp://1.2.3.4:5")
+        except clusters.WorkersLost as loss:
+            kept.append(loss)  # and with it the futures of those who wait
+            raise
+
+    _disturb(monkeypatch, 12, lose)
+    _disturb(monkeypatch, 15, lambda workers: held.extend(_hosts(local)))
+    _make().fit(_larger(), client=local)
+    assert kept
+    assert len(held) == 2
+    _wait_until(lambda: not _hosts(local), 10)
 
 
 def _wait_until(is_true, seconds=90):

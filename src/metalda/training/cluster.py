@@ -228,7 +228,8 @@ class Cluster:
 def _is_done(wait: Callable[..., Any], futures: Sequence[Any]) -> bool:
     try:
         wait(list(futures), timeout=LOOK_EVERY)
-    except _TIMEOUTS:
+    except _TIMEOUTS as error:
+        error.__traceback__ = None  # Dask keeps the error: with it, all who wait and their futures would stay alive
         return False
     return True
 

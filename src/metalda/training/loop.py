@@ -74,7 +74,8 @@ def train(
         )
         do = survive or _do
         stop = False
-        with _advised(checkpoint), _progress_bar(problem, progress.n_sweeps, n_iter, verbose) as bar:
+        bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
+        with survive or nullcontext(), _advised(checkpoint), bar:
             while progress.n_sweeps < n_iter and not stop:
                 likelihood = do(lambda: _advance(problem, progress, keep, run))
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
@@ -86,8 +87,8 @@ def train(
                     survive(survive.take_snapshot)
                 if checkpoint is not None and due:
                     checkpoint.save(progress)
-        if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
-            do(lambda: _keep(progress))
+            if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
+                do(lambda: _keep(progress))
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
         logger.warning(message, progress.n_sweeps, n_iter)

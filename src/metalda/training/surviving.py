@@ -95,9 +95,23 @@ class Survivor:
     def _place(self) -> None:
         """Put the snapshot on the workers that there are."""
         progress = self._progress
-        if progress.n_sweeps != self._snapshot.n_sweeps or isinstance(progress.state.assignment, SpreadAssignment):
+        if self._leave() or progress.n_sweeps != self._snapshot.n_sweeps:
             self._snapshot.restore(self._problem, progress)
         local = progress.state.assignment
         spread = SpreadAssignment(self._cluster, self._problem, local.topics, local.counts)
         progress.state = progress.state._replace(assignment=spread)
         self._in_place = True
+
+    def _leave(self) -> bool:
+        """Let the hosts go, if there are any."""
+        assignment = self._progress.state.assignment
+        if not isinstance(assignment, SpreadAssignment):
+            return False
+        assignment.leave()
+        return True
+
+    def __enter__(self) -> Survivor:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._leave()
