@@ -1,9 +1,19 @@
 """What all tests share."""
 
+import gc
 import os
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from metalda.training import loop
+
+# The same examples every time, however busy the machine is: what was green stays green.
+settings.register_profile("metalda", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("metalda")
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +23,28 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data: set METALDA_DATA to the folder that holds WS, TMN, …")
     return folder
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Ctrl-C in the midst of the sweep of this number."""
+
+    def press(number: int) -> None:
+        advance, sweeps = loop._advance, []
+
+        def advance_interrupted(*arguments: object) -> float:
+            sweeps.append(1)
+            if len(sweeps) == number:
+                signal.raise_signal(signal.SIGINT)
+            return advance(*arguments)
+
+        monkeypatch.setattr(loop, "_advance", advance_interrupted)
+
+    return press
+
+
+@pytest.fixture(scope="module")
+def swept_up() -> Iterator[None]:
+    """What Dask leaves behind complains when it is collected: here, where that is expected, not in another test."""
+    yield
+    gc.collect()

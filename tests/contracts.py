@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from metalda import (
     DMM,
@@ -117,6 +118,12 @@ CASES = [
         whole_counts=False,
     ),
 ]
+
+
+def best_chain(model: Any, texts: Any) -> Any:
+    """Of three chains the most likely one: some end with two topics in one, of LDA as of others."""
+    chains = [clone(model).set_params(random_state=seed).fit(texts) for seed in range(3)]
+    return max(chains, key=lambda chain: chain.history_["log_likelihood"].iloc[-50:].mean())
 
 
 def assert_distributions(rows: np.ndarray) -> None:

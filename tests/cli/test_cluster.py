@@ -10,6 +10,10 @@ import metalda
 from cli.helpers import Run, error_line
 
 pytest.importorskip("distributed", reason="no dask.distributed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("swept_up"),
+]
 
 FIT = ("--text", "body", "--labels", "section", "-k", 2, "--iterations", 6, "--n-shards", 3, "--quiet")
 

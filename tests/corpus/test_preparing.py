@@ -323,6 +323,8 @@ def _wait_for(condition, seconds: float = 30):
 def _lives(pid: str) -> bool:
     try:
         os.kill(int(pid), 0)
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return not Path("/proc/self/stat").exists()  # it has gone meanwhile, or there is no such folder here
     except ProcessLookupError:
         return False
-    return Path(f"/proc/{pid}/stat").exists() is False or ") Z " not in Path(f"/proc/{pid}/stat").read_text()

@@ -2,7 +2,6 @@
 
 import gc
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -169,10 +168,8 @@ def test_the_real_library_is_a_corpus_of_thousands_of_labelled_documents(corpus)
     assert len(corpus.words) > 80_000
 
 
-def test_the_real_library_is_read_in_seconds_and_the_same_twice(corpus):
-    start = time.perf_counter()
+def test_the_real_library_is_read_the_same_twice(corpus):
     again = load_python_docs()
-    assert time.perf_counter() - start < 12  # about three on an idle machine
     assert again.ids == corpus.ids
     assert again.vocabulary == corpus.vocabulary
     assert (again.words == corpus.words).all()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from contracts import assert_distributions
+from metalda.kernels.border import frozen
 from metalda.kernels.pseudo import log_multinomials, mix_pseudo_documents, move_documents, word_probabilities
 
 
@@ -31,12 +32,17 @@ def _count(topics, pseudo, n_topics, n_pseudo):
 
 def _move(topics, pseudo, n_pseudo, alpha, concentration, seed):
     """Move all documents; their new pseudo-documents, and the counts that the kernel keeps."""
-    offsets = np.concatenate([[0], np.cumsum([len(z) for z in topics])]).astype(np.int64)
-    order = np.argsort(np.diff(offsets), kind="stable")
-    flat = np.array([k for z in topics for k in z], np.uint16)
+    order = np.argsort([len(z) for z in topics], kind="stable")
     moved, kept = np.array(pseudo, np.int32), _count(topics, pseudo, len(alpha), n_pseudo)
-    move_documents(flat, offsets, order, np.asarray(alpha, float), float(concentration), moved, *kept, np.uint64(seed))
+    _call(topics, order, alpha, concentration, moved, kept, np.uint64(seed))
     return moved, kept, order
+
+
+def _call(topics, order, alpha, concentration, moved, counts, seed):
+    offsets = frozen(np.concatenate([[0], np.cumsum([len(z) for z in topics])]), np.int64)
+    flat = frozen([k for z in topics for k in z], np.uint16)
+    order, alpha = frozen(order, np.int64), frozen(alpha, np.float64)
+    move_documents(flat, offsets, order, alpha, float(concentration), moved, *counts, seed)
 
 
 @given(
@@ -73,10 +79,8 @@ def test_a_pseudo_document_of_weight_zero_is_never_drawn(bits, right):
     """A long document of topic 0: beside the pseudo-document that has topic 0, the weights of all others underflow."""
     topics = [[0 if p == right else 1] * 600 for p in range(40)] + [[0] * 900]
     pseudo = [*range(40), 5]
-    offsets = np.concatenate([[0], np.cumsum([len(z) for z in topics])]).astype(np.int64)
-    flat, moved = np.array([k for z in topics for k in z], np.uint16), np.array(pseudo, np.int32)
-    counts = _count(topics, pseudo, 2, 40)
-    move_documents(flat, offsets, np.array([40]), np.full(2, 1e-3), 1e-3, moved, *counts, _seed_of(bits))
+    moved = np.array(pseudo, np.int32)
+    _call(topics, [40], [1e-3, 1e-3], 1e-3, moved, _count(topics, pseudo, 2, 40), _seed_of(bits))
     assert moved[40] == right
 
 

@@ -4,7 +4,6 @@ import bz2
 import copy
 import gzip
 import lzma
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -322,10 +321,8 @@ def test_binarised_glove_is_the_papers_own_word_features(data_folder):
 
 
 @pytest.mark.data
-def test_fifty_thousand_vectors_are_read_in_seconds(data_folder):
-    start = time.perf_counter()
+def test_fifty_thousand_vectors_are_read(data_folder):
     embeddings = Embeddings.read(data_folder / "glove.6B.100d.subset.txt.gz")
-    assert time.perf_counter() - start < 10  # about two on an idle machine
     assert embeddings.vectors.shape == (50_053, 100)
 
 

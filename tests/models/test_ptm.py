@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
 
 import reference
-from contracts import PETS, QUICK, SKIES, corpus
+from contracts import PETS, QUICK, SKIES, best_chain, corpus
 from exact import assert_visits_follow
 from metalda import LDA, PTM, Corpus
 from metalda.errors import InputError
@@ -225,25 +224,19 @@ def _simulate(rng, n_documents=1500, n_pseudo=30, length=6):
     return documents, theta[pseudo], phi
 
 
-def _best_chain(model, texts):
-    """Of three chains the most likely one: some end with two topics in one, of PTM as of LDA."""
-    chains = [clone(model).set_params(random_state=seed).fit(texts) for seed in range(3)]
-    return max(chains, key=lambda chain: chain.history_["log_likelihood"].iloc[-50:].mean())
-
-
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_topics_and_proportions_of_simulated_pseudo_documents_are_recovered(n_shards):
     rng = np.random.default_rng(0)
     documents, theta, phi = _simulate(rng)
     settings = {"n_iter": 600, "n_shards": n_shards, "verbose": False}
     texts = [[f"{v:02}" for v in document] for document in documents]
-    model = _best_chain(PTM(4, n_pseudo_documents=60, **settings), texts)
+    model = best_chain(PTM(4, n_pseudo_documents=60, **settings), texts)
     order = np.argsort(model.vocabulary_)
     found = model.components_[:, order]
     rows, columns = linear_sum_assignment(np.abs(phi[:, None] - found[None]).sum(axis=2))
     np.testing.assert_allclose(found[columns], phi[rows], atol=0.03)
     error = np.abs(model.doc_topics_[:, columns] - theta).mean()
-    lda = _best_chain(LDA(4, **settings), texts)
+    lda = best_chain(LDA(4, **settings), texts)
     _, matched = linear_sum_assignment(np.abs(phi[:, None] - lda.components_[:, order][None]).sum(axis=2))
     assert error < np.abs(lda.doc_topics_[:, matched] - theta).mean()
     assert np.abs(model.transform(texts)[:, columns] - theta).mean() < 0.08

@@ -70,7 +70,10 @@ class Visit:
 
 def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -> Visit:
     width, height = SIZES[size]
+    for earlier in browser.contexts:
+        earlier.close()
     context = browser.new_context(offline=True, color_scheme=scheme, viewport={"width": width, "height": height})
+    context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
     visited = Visit(context.new_page())
     page, problems, address = visited.page, visited.problems, path.as_uri()
     page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))

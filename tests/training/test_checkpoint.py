@@ -1,12 +1,9 @@
 """Stopping and going on: the model is the same, whatever happened in between."""
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -86,12 +83,11 @@ def test_resuming_a_finished_run_gives_its_model_at_once(tmp_path):
     np.testing.assert_array_equal(first.history_["seconds"], again.history_["seconds"])
 
 
-def test_ctrl_c_saves_a_checkpoint_to_go_on_from(tmp_path):
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
-    settings = {**SETTINGS, "n_iter": 20_000}
-    timer.start()
+def test_ctrl_c_saves_a_checkpoint_to_go_on_from(tmp_path, interrupt):
+    settings = {**SETTINGS, "n_iter": 40}
+    interrupt(13)
     stopped = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=10**9)
-    assert 0 < stopped.n_iter_ < 20_000
+    assert stopped.n_iter_ == 13
     resumed = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
     assert_same_model(resumed, LDA(3, **settings).fit(corpus()))
 
@@ -180,14 +176,15 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
     """SIGKILL at random times, 20 times; then to the end."""
     folder, model = tmp_path / "c", tmp_path / "model"
     program = PROGRAM.format(tests=str(Path(__file__).parents[1]), folder=str(folder), model=str(model))
-    rng = random.Random(0)
-    for _ in range(20):
+    rng, n_in_time = random.Random(0), 0
+    while not model.exists() and n_in_time < 20:
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
             time.sleep(rng.uniform(0, 0.3))
             process.kill()
-    assert not model.exists(), "it was never killed in time"
+        n_in_time += not model.exists()
+    assert n_in_time >= 5, "it was hardly ever killed in time"
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
     expected = MetaLDA(
         3, word_features=FEATURES, n_iter=4000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False

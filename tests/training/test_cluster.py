@@ -11,7 +11,10 @@ from metalda.training import spreading
 from training.test_checkpoint import assert_same_model
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("swept_up"),
+]
 
 SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
 OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}

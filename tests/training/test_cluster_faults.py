@@ -20,7 +20,10 @@ from metalda.training import spreading, surviving
 from training.test_checkpoint import assert_same_model
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("swept_up"),
+]
 
 SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
 OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
@@ -38,7 +41,7 @@ def local(tmp_path):
         distributed.Client(cluster) as client,
     ):
         yield client
-    left = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith((".lock", ".purge"))]
+    left = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("lock", ".purge"))]
     assert left == []
 
 
@@ -68,9 +71,9 @@ def undisturbed():
     return _make().fit(_larger())
 
 
-def _disturb(monkeypatch, at, act, work="sweep-tokens"):
+def _disturb(monkeypatch, at, act, work="sweep-tokens", when="collect"):
     """Do something in the midst of a sweep: after its turns were handed to the cluster, before they are done."""
-    original, calls = clusters.Cluster.collect, []
+    original, calls = getattr(clusters.Cluster, when), []
 
     def collect(self, futures, workers):
         if futures and futures[0].key.startswith(work):
@@ -79,7 +82,7 @@ def _disturb(monkeypatch, at, act, work="sweep-tokens"):
                 act(workers)
         return original(self, futures, workers)
 
-    monkeypatch.setattr(clusters.Cluster, "collect", collect)
+    monkeypatch.setattr(clusters.Cluster, when, collect)
     return calls
 
 
@@ -87,9 +90,10 @@ def _signal(client, which):
     return lambda workers: os.kill(client.run(os.getpid, workers=[workers[-1]])[workers[-1]], which)
 
 
-@pytest.mark.parametrize("at", [1, 13])
-def test_a_worker_that_is_killed_in_a_sweep_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog, at):
-    calls = _disturb(monkeypatch, at, _signal(local, signal.SIGKILL))
+@pytest.mark.parametrize(("at", "when"), [(1, "collect"), (13, "collect"), (13, "_fetch")])
+def test_a_worker_that_is_killed_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog, at, when):
+    """In the midst of a sweep, or when it is done, but not yet fetched."""
+    calls = _disturb(monkeypatch, at, _signal(local, signal.SIGKILL), when=when)
     with caplog.at_level(logging.WARNING, logger="metalda"):
         assert_same_model(undisturbed, _make().fit(_larger(), client=local))
     assert "Lost workers" in caplog.text
@@ -101,7 +105,7 @@ def test_a_worker_that_is_killed_in_transform_changes_nothing(local, impatient, 
     calls = _disturb(monkeypatch, 3, _signal(local, signal.SIGKILL), work="transform")
     expected = undisturbed.transform(_larger())
     np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), expected)
-    assert len(calls) > 40
+    assert len(calls) > 3  # it was killed in the midst of them; Dask itself may give its work to the other
 
 
 def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog):
@@ -133,7 +137,7 @@ def test_a_worker_that_dask_pauses_for_want_of_memory_counts_as_lost(impatient, 
     assert "Lost workers" in caplog.text
 
 
-def test_a_worker_that_joins_gets_shards(local, impatient, undisturbed, monkeypatch):
+def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
     def join(workers):
         local.cluster.scale(3)
         local.wait_for_workers(3, timeout=60)
@@ -221,7 +225,7 @@ def without_collector():
 def test_workers_get_their_memory_back_at_once(local, monkeypatch, undisturbed, without_collector):
     monkeypatch.setattr(clusters, "LOOK_EVERY", 0.001)  # so that nearly every wait runs out of time
     assert_same_model(undisturbed, _make().fit(_larger(), client=local))
-    _wait_until(lambda: not _hosts(local), 10)
+    _wait_until(lambda: not _hosts(local))
 
 
 def test_workers_that_remain_get_their_memory_back_after_a_loss(local, impatient, monkeypatch, without_collector):
@@ -239,7 +243,7 @@ def test_workers_that_remain_get_their_memory_back_after_a_loss(local, impatient
     _make().fit(_larger(), client=local)
     assert kept
     assert len(held) == 2
-    _wait_until(lambda: not _hosts(local), 10)
+    _wait_until(lambda: not _hosts(local))
 
 
 def _wait_until(is_true, seconds=90):
@@ -334,10 +338,10 @@ def test_a_worker_without_this_metalda_is_named(processes, impatient, answer, me
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(processes, monkeypatch):
-    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    monkeypatch.setattr(clusters, "PATIENCE", 5.0)
     _, address = processes.scheduler()
     with (
         distributed.Client(address) as client,
-        pytest.raises(ClusterError, match=r"no worker that can be used for 1 s"),
+        pytest.raises(ClusterError, match=r"no worker that can be used for 5 s"),
     ):
         LDA(2, n_iter=2).fit(corpus(), client=client)

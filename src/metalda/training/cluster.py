@@ -55,7 +55,10 @@ class Cluster:
 
     def require_workers(self) -> None:
         """All workers must be able to do the work, so that nobody waits for machines that never will."""
-        self._threads = self.wait_for_workers()
+        try:
+            self._threads = self.wait_for_workers()
+        except WorkersLost as loss:
+            raise _too_early(loss) from loss
         for address, problem in self._fitness.items():
             if problem is not None:
                 raise ClusterError(f"worker {address} {problem}")
@@ -103,7 +106,7 @@ class Cluster:
         for future in futures:
             if future.status == "error":
                 self._raise(future)
-        return self._asked(lambda: self._client.gather(list(futures)))
+        return self._asked(lambda: self._fetch(futures, workers))
 
     def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
         """function(item, *common) of every item, in order, by whichever workers are free; a few at a time.
@@ -114,7 +117,7 @@ class Cluster:
         try:
             everywhere = self._asked(lambda: self._client.scatter(list(common), broadcast=True, hash=False))
         except WorkersLost as loss:
-            raise ClusterError(f"workers were lost before anything had begun ({loss}); try again") from loss
+            raise _too_early(loss) from loss
         pending: deque[tuple[Any, Any]] = deque()
 
         def start(item: Any) -> Any:
@@ -130,11 +133,13 @@ class Cluster:
     def _finish(self, start: Callable[[Any], Any], item: Any, future: Any) -> Any:
         for _ in range(MOST_LOSSES):
             try:
+                if future is None:
+                    self._threads = self.wait_for_workers()
+                    future = start(item)
                 return self.collect([future], list(self._threads))[0]
             except WorkersLost as loss:  # noqa: PERF203
                 logger.warning("Lost workers (%s); their work is done again.", loss)
-                self._threads = self.wait_for_workers()
-                future = start(item)
+                future = None
         raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
 
     def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
@@ -146,11 +151,27 @@ class Cluster:
                 return
             if any(future.status == "error" for future in futures):
                 return  # others may wait for ever for what has failed
-            lost = sorted(set(workers) - set(self._alive()))
-            if lost:
-                raise WorkersLost(", ".join(lost))
-            if time.monotonic() > deadline:
-                raise ClusterError(f"the cluster has not finished one piece of work within {LONGEST_WAIT:.0f} s")
+            self._require(workers, deadline)
+
+    def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
+        """Results of work that is done. They may be lost even now: Dask would wait for such a worker for ever."""
+        deadline, client = time.monotonic() + LONGEST_WAIT, self._client
+        gathering = client.gather(list(futures), asynchronous=True)
+        fetched = asyncio.run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
+        try:
+            while not concurrent.futures.wait([fetched], LOOK_EVERY).done:
+                self._require(workers, deadline)
+            return list(fetched.result())
+        finally:
+            fetched.cancel()
+
+    def _require(self, workers: Sequence[str], deadline: float) -> None:
+        """That none of the workers we wait for is lost, and that there is time left."""
+        lost = sorted(set(workers) - set(self._alive()))
+        if lost:
+            raise WorkersLost(", ".join(lost))
+        if time.monotonic() > deadline:
+            raise ClusterError(f"the cluster has not finished one piece of work within {LONGEST_WAIT:.0f} s")
 
     def _raise(self, future: Any) -> None:
         """What went wrong on a worker, as our own kind of error where it is no fault of ours."""
@@ -191,17 +212,20 @@ class Cluster:
         except WorkersLost:
             return self._examine([address for address in addresses if address in self._alive()])
         for address in addresses:
-            here, there = package_version(), _answer(asked[address, "metalda"])
+            here, there = package_version(), self._answer(asked[address, "metalda"])
             self._fitness[address] = None
             if there is None:
                 self._fitness[address] = f"has no metalda: pip install 'metalda=={here}' there"
             elif there != here:
                 self._fitness[address] = f"has metalda {there}, but this is {here}: install the same on both"
             for name in SAME_EVERYWHERE:
-                own, other = importlib.metadata.version(name), _answer(asked[address, name])
+                own, other = importlib.metadata.version(name), self._answer(asked[address, name])
                 if other != own:
                     logger.warning("Worker %s has %s %s, here it is %s: results may differ.", address, name, other, own)
         return None
+
+    def _answer(self, future: Any) -> str | None:
+        return None if future.status == "error" else str(self._asked(lambda: future.result(timeout=PATIENCE)))
 
     def _asked(self, question: Callable[[], Any]) -> Any:
         """What the scheduler answers; otherwise it is gone, or workers are."""
@@ -237,5 +261,5 @@ def _is_done(wait: Callable[..., Any], futures: Sequence[Any]) -> bool:
 _version_of = importlib.metadata.version  # of the standard library, so that any worker can be asked
 
 
-def _answer(future: Any) -> str | None:
-    return None if future.status == "error" else str(future.result(timeout=10))
+def _too_early(loss: WorkersLost) -> ClusterError:
+    return ClusterError(f"workers were lost before anything had begun ({loss}); try again")
