@@ -86,8 +86,12 @@ def _disturb(monkeypatch, at, act, work="sweep-tokens", when="collect"):
     return calls
 
 
-def _signal(client, which):
-    return lambda workers: os.kill(client.run(os.getpid, workers=[workers[-1]])[workers[-1]], which)
+def _signal(client, which, n_workers=1):
+    def send(workers):
+        for pid in client.run(os.getpid, workers=workers[-n_workers:]).values():
+            os.kill(pid, which)
+
+    return send
 
 
 @pytest.mark.parametrize(("at", "when"), [(1, "collect"), (13, "collect"), (13, "_fetch")])
@@ -100,12 +104,30 @@ def test_a_worker_that_is_killed_changes_nothing(local, impatient, undisturbed, 
     assert len(calls) > FAULTY["n_iter"]  # sweeps were done again
 
 
-def test_a_worker_that_is_killed_in_transform_changes_nothing(local, impatient, undisturbed, monkeypatch):
+@pytest.mark.parametrize("n_killed", [1, 2], ids=["one of two", "all"])
+def test_workers_that_are_killed_in_transform_change_nothing(local, undisturbed, monkeypatch, n_killed):
+    """With the last of them goes what was sent to all."""
     monkeypatch.setattr("metalda.models.spreading.TOKENS", 1000)
-    calls = _disturb(monkeypatch, 3, _signal(local, signal.SIGKILL), work="transform")
+    calls = _disturb(monkeypatch, 3, _signal(local, signal.SIGKILL, n_killed), work="transform")
     expected = undisturbed.transform(_larger())
     np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), expected)
-    assert len(calls) > 3  # it was killed in the midst of them; Dask itself may give its work to the other
+    assert len(calls) > 3  # they were killed in the midst of them; Dask itself may give work to the one that remains
+
+
+def test_a_worker_that_is_gone_when_data_is_sent_changes_nothing(local, undisturbed, monkeypatch):
+    """It was there when the shards were dealt."""
+    original, wanted = clusters.Cluster.wait_for_workers, []
+
+    def with_one_more(self):
+        workers = original(self)
+        return {**workers, "tcp://127.0.0.1:1": 1} if not wanted.append(1) and len(wanted) == 2 else workers
+
+    monkeypatch.setattr(clusters.Cluster, "wait_for_workers", with_one_more)
+    np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), undisturbed.transform(_larger()))
+    assert len(wanted) == 3
+    wanted.clear()
+    assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    assert len(wanted) == 3
 
 
 def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog):

@@ -8,7 +8,7 @@ import importlib.metadata
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, TypeVar
 
@@ -96,9 +96,14 @@ class Cluster:
         key = f"{name}-{self._name}-{next(self._numbers)}"
         return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
-    def send(self, data: Any, to: str) -> Any:
-        """A future for data that a worker has."""
-        return self._asked(lambda: self._client.scatter(data, workers=[to], hash=False, timeout=PATIENCE))
+    def send(self, data: Any, to: Sequence[str]) -> Any:
+        """A future for data that these workers have; `WorkersLost` if one of them is lost meanwhile."""
+        client, where = self._client, {"workers": list(to), "broadcast": True}
+        request = client.scatter([data], **where, hash=False, timeout=PATIENCE, asynchronous=True)
+        try:
+            return self._asked(lambda: self._watch(request, to))[0]
+        except KeyError as error:  # so says the scheduler of a worker that it does not know any more
+            raise WorkersLost(str(error)) from error
 
     def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
         """The results of work on these workers; `WorkersLost` if one of them is lost meanwhile."""
@@ -106,41 +111,46 @@ class Cluster:
         for future in futures:
             if future.status == "error":
                 self._raise(future)
-        return self._asked(lambda: self._fetch(futures, workers))
+        return list(self._asked(lambda: self._fetch(futures, workers)))
 
     def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
         """function(item, *common) of every item, in order, by whichever workers are free; a few at a time.
 
-        What is common is sent to all workers once. Work that is lost with its worker is given to another.
+        What is common is sent to all workers once; when workers are lost, it is sent anew, and what is not done yet is
+        done by those that remain.
         """
         self.require_workers()
-        try:
-            everywhere = self._asked(lambda: self._client.scatter(list(common), broadcast=True, hash=False))
-        except WorkersLost as loss:
-            raise _too_early(loss) from loss
-        pending: deque[tuple[Any, Any]] = deque()
+        copies: list[Any] = []  # of what is common
+        pending: deque[tuple[Any, Any]] = deque()  # items and their futures: None before they are given out
 
-        def start(item: Any) -> Any:
-            return self.submit(function, item, *everywhere, on=list(self._threads), name=name)
+        def start() -> None:
+            if not copies:
+                self._threads = self.wait_for_workers()
+                copies.extend([self.send(each, list(self._threads)) for each in common])
+            for position, (item, future) in enumerate(pending):
+                if future is None:
+                    work = self.submit(function, item, *copies, on=list(self._threads), name=name)
+                    pending[position] = item, work
+
+        def finish_first() -> T:
+            for _ in range(MOST_LOSSES):
+                try:
+                    start()
+                    return self.collect([pending[0][1]], list(self._threads))[0]
+                except WorkersLost as loss:  # noqa: PERF203
+                    logger.warning("Lost workers (%s); their work is done again.", loss)
+                    copies.clear()  # Dask drops copies that it deems superfluous: the last may have been lost
+                    pending.extend([(pending.popleft()[0], None) for _ in range(len(pending))])
+            raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
 
         for item in items:
-            pending.append((item, start(item)))
+            pending.append((item, None))
             if len(pending) > 2 * sum(self._threads.values()):
-                yield self._finish(start, *pending.popleft())
+                yield finish_first()
+                pending.popleft()
         while pending:
-            yield self._finish(start, *pending.popleft())
-
-    def _finish(self, start: Callable[[Any], Any], item: Any, future: Any) -> Any:
-        for _ in range(MOST_LOSSES):
-            try:
-                if future is None:
-                    self._threads = self.wait_for_workers()
-                    future = start(item)
-                return self.collect([future], list(self._threads))[0]
-            except WorkersLost as loss:  # noqa: PERF203
-                logger.warning("Lost workers (%s); their work is done again.", loss)
-                future = None
-        raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
+            yield finish_first()
+            pending.popleft()
 
     def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
         from distributed import wait
@@ -153,17 +163,19 @@ class Cluster:
                 return  # others may wait for ever for what has failed
             self._require(workers, deadline)
 
-    def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
-        """Results of work that is done. They may be lost even now: Dask would wait for such a worker for ever."""
-        deadline, client = time.monotonic() + LONGEST_WAIT, self._client
-        gathering = client.gather(list(futures), asynchronous=True)
-        fetched = asyncio.run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
+    def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> Any:
+        return self._watch(self._client.gather(list(futures), asynchronous=True), workers)
+
+    def _watch(self, request: Coroutine[Any, Any, T], workers: Sequence[str]) -> T:
+        """What the client is asked for, unless a worker is lost meanwhile: Dask might wait for it for ever."""
+        deadline = time.monotonic() + LONGEST_WAIT
+        answer = asyncio.run_coroutine_threadsafe(request, self._client.loop.asyncio_loop)
         try:
-            while not concurrent.futures.wait([fetched], LOOK_EVERY).done:
+            while not concurrent.futures.wait([answer], LOOK_EVERY).done:
                 self._require(workers, deadline)
-            return list(fetched.result())
+            return answer.result()
         finally:
-            fetched.cancel()
+            answer.cancel()
 
     def _require(self, workers: Sequence[str], deadline: float) -> None:
         """That none of the workers we wait for is lost, and that there is time left."""
@@ -177,7 +189,7 @@ class Cluster:
         """What went wrong on a worker, as our own kind of error where it is no fault of ours."""
         from distributed import KilledWorker
 
-        error = future.exception(timeout=PATIENCE)
+        error = self._asked(lambda: future.exception(timeout=PATIENCE))
         if isinstance(error, OutOfStep | KilledWorker):
             raise WorkersLost(str(error))
         if isinstance(error, MemoryError):

@@ -57,7 +57,7 @@ class SpreadAssignment(Assignment):
         seats = []
         for (address, n_threads), (first, last) in zip(list(workers.items())[:n_hosts], pairwise(bounds), strict=True):
             part = self._cut(first, last, topics, counts, n_threads, file)
-            sent = self._cluster.send(part, address)
+            sent = self._cluster.send(part, [address])
             seats.append(Seat(self._cluster.submit(hosting.Host, sent, on=address, name="host"), address, first, last))
         self.seats: list[Seat] = seats
         self._cluster.collect([self._ready(seat) for seat in seats], self.addresses)
