@@ -1,11 +1,13 @@
 """Whatever happens to a cluster, the model is the same, or one line says how to go on."""
 
+import asyncio
 import gc
 import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -49,6 +51,13 @@ def local(tmp_path):
 def impatient(monkeypatch):
     monkeypatch.setattr(clusters, "PATIENCE", 8.0)
     monkeypatch.setattr(clusters, "LOOK_EVERY", 0.2)
+
+
+@pytest.fixture
+def without_collector():
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def _larger():
@@ -130,20 +139,85 @@ def test_a_worker_that_is_gone_when_data_is_sent_changes_nothing(local, undistur
     assert len(wanted) == 3
 
 
-def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog):
-    stopped = []
+@pytest.fixture
+def stopped():
+    """Processes that hang until the test is over."""
+    pids = []
+    yield lambda pid: (pids.append(pid), os.kill(pid, signal.SIGSTOP))
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
 
-    def stop(workers):
-        stopped.append(local.run(os.getpid, workers=[workers[-1]])[workers[-1]])
-        os.kill(stopped[0], signal.SIGSTOP)
 
-    _disturb(monkeypatch, 7, stop)
-    try:
-        with caplog.at_level(logging.WARNING, logger="metalda"):
-            assert_same_model(undisturbed, _make().fit(_larger(), client=local))
-    finally:
-        os.kill(stopped[0], signal.SIGCONT)
+def _pid(client, address):
+    return client.run(os.getpid, workers=[address])[address]
+
+
+def test_a_worker_that_hangs_changes_nothing(local, impatient, undisturbed, monkeypatch, caplog, stopped):
+    _disturb(monkeypatch, 7, lambda workers: stopped(_pid(local, workers[-1])))
+    with caplog.at_level(logging.WARNING, logger="metalda"):
+        assert_same_model(undisturbed, _make().fit(_larger(), client=local))
     assert "Lost workers" in caplog.text
+
+
+@pytest.mark.parametrize("at", [1, 2])  # Dask begins with another worker each time
+def test_a_worker_that_hangs_while_data_is_sent_changes_nothing(
+    local, impatient, undisturbed, monkeypatch, stopped, at
+):
+    original, sends = clusters.Cluster.send, []
+
+    def send(self, data, to):
+        sends.append(to)
+        if len(sends) == at:
+            stopped(_pid(local, to[-1]))
+        return original(self, data, to)
+
+    monkeypatch.setattr(clusters.Cluster, "send", send)
+    np.testing.assert_array_equal(undisturbed.transform(_larger(), client=local), undisturbed.transform(_larger()))
+    assert [len(to) for to in sends] == at * [2] + 3 * [1]
+
+
+def test_a_worker_that_is_told_to_leave_can_go(local, undisturbed, monkeypatch, caplog, without_collector):
+    """Hosts cannot be moved: Dask waits until we take ours away."""
+
+    def retire(workers):
+        request = local.retire_workers([workers[-1]], asynchronous=True)
+        asyncio.run_coroutine_threadsafe(request, local.loop.asyncio_loop)
+        _wait_until(lambda: "closing_gracefully" in _statuses(local))
+
+    _disturb(monkeypatch, 7, retire)
+    with caplog.at_level(logging.WARNING, logger="metalda"):
+        assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    assert "Lost workers" in caplog.text
+    _wait_until(lambda: "closing_gracefully" not in _statuses(local))
+
+
+def _statuses(client):
+    return [worker["status"] for worker in client.sync(client.scheduler.identity)["workers"].values()]
+
+
+def test_a_break_in_the_network_changes_nothing(local, undisturbed, monkeypatch, caplog):
+    def interrupt(workers):
+        local.status = "connecting"  # as Dask says while it tries again
+        threading.Timer(1.5, lambda: setattr(local, "status", "running")).start()
+        raise distributed.comm.CommClosedError("no route")
+
+    _disturb(monkeypatch, 7, interrupt, when="_fetch")
+    with caplog.at_level(logging.WARNING, logger="metalda"):
+        assert_same_model(undisturbed, _make().fit(_larger(), client=local))
+    assert "Lost workers (no route)" in caplog.text
+
+
+def test_a_client_that_dask_has_closed_is_told_from_lost_workers(local, monkeypatch):
+    original = surviving.Survivor.take_snapshot
+    monkeypatch.setattr(surviving.Survivor, "take_snapshot", lambda self: (local.close(), original(self)))
+    with pytest.raises(ClusterError, match=r"the scheduler of the cluster is gone"):
+        _make().fit(_larger(), client=local)
+
+
+def test_a_client_need_not_be_the_default_one(undisturbed):
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        assert_same_model(undisturbed, _make().fit(_larger(), client=client))
 
 
 def _pause(dask_worker):
@@ -237,20 +311,22 @@ def _hosts(client):
     return [key for keys in client.has_what().values() for key in keys if str(key).startswith("host")]
 
 
-@pytest.fixture
-def without_collector():
-    gc.disable()
-    yield
-    gc.enable()
-
-
 def test_workers_get_their_memory_back_at_once(local, monkeypatch, undisturbed, without_collector):
     monkeypatch.setattr(clusters, "LOOK_EVERY", 0.001)  # so that nearly every wait runs out of time
     assert_same_model(undisturbed, _make().fit(_larger(), client=local))
     _wait_until(lambda: not _hosts(local))
 
 
-def test_workers_that_remain_get_their_memory_back_after_a_loss(local, impatient, monkeypatch, without_collector):
+def test_hosts_that_were_dealt_in_vain_go_at_once(local, impatient, monkeypatch, without_collector):
+    held = []
+    _disturb(monkeypatch, 1, _signal(local, signal.SIGKILL), work="ready")
+    _disturb(monkeypatch, 1, lambda workers: held.extend(_hosts(local)))
+    _make().fit(_larger(), client=local)
+    assert len(held) in (1, 2)  # the worker that was killed may be back
+    _wait_until(lambda: not _hosts(local))
+
+
+def test_workers_that_remain_get_their_memory_back_after_a_loss(local, monkeypatch, without_collector):
     kept, held = [], []
 
     def lose(workers):

@@ -98,20 +98,24 @@ class Cluster:
 
     def send(self, data: Any, to: Sequence[str]) -> Any:
         """A future for data that these workers have; `WorkersLost` if one of them is lost meanwhile."""
-        client, where = self._client, {"workers": list(to), "broadcast": True}
-        request = client.scatter([data], **where, hash=False, timeout=PATIENCE, asynchronous=True)
+        request = self._client.scatter([data], workers=list(to), hash=False, timeout=PATIENCE, asynchronous=True)
         try:
-            return self._asked(lambda: self._watch(request, to))[0]
+            sent = self._asked(lambda: self._watch(_to_its_end(request), to))[0]
         except KeyError as error:  # so says the scheduler of a worker that it does not know any more
             raise WorkersLost(str(error)) from error
+        if len(to) > 1:  # Dask's broadcast would try a worker that is lost for ever, and keep out whoever else sends
+            self.collect([self.submit(_receive, sent, on=each, name="receive") for each in to], to)
+        return sent
 
     def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
         """The results of work on these workers; `WorkersLost` if one of them is lost meanwhile."""
         self._wait(futures, workers)
-        for future in futures:
-            if future.status == "error":
-                self._raise(future)
-        return list(self._asked(lambda: self._fetch(futures, workers)))
+        self._raise_errors(futures)
+        try:
+            return list(self._asked(lambda: self._fetch(futures, workers)))
+        except Exception:
+            self._raise_errors(futures)  # of work that Dask did again, as its result had been lost
+            raise
 
     def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
         """function(item, *common) of every item, in order, by whichever workers are free; a few at a time.
@@ -138,7 +142,7 @@ class Cluster:
                     start()
                     return self.collect([pending[0][1]], list(self._threads))[0]
                 except WorkersLost as loss:  # noqa: PERF203
-                    logger.warning("Lost workers (%s); their work is done again.", loss)
+                    logger.warning("Lost workers (%s); their work is done again.", str(loss))
                     copies.clear()  # Dask drops copies that it deems superfluous: the last may have been lost
                     pending.extend([(pending.popleft()[0], None) for _ in range(len(pending))])
             raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
@@ -153,11 +157,9 @@ class Cluster:
             pending.popleft()
 
     def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
-        from distributed import wait
-
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
-            if self._asked(lambda: _is_done(wait, futures)):
+            if self._asked(lambda: _is_done(self._client, futures)):
                 return
             if any(future.status == "error" for future in futures):
                 return  # others may wait for ever for what has failed
@@ -176,6 +178,7 @@ class Cluster:
             return answer.result()
         finally:
             answer.cancel()
+            del answer  # it and its error would keep each other alive, and with them the futures of all who wait
 
     def _require(self, workers: Sequence[str], deadline: float) -> None:
         """That none of the workers we wait for is lost, and that there is time left."""
@@ -185,24 +188,31 @@ class Cluster:
         if time.monotonic() > deadline:
             raise ClusterError(f"the cluster has not finished one piece of work within {LONGEST_WAIT:.0f} s")
 
+    def _raise_errors(self, futures: Sequence[Any]) -> None:
+        for future in futures:
+            if future.status == "error":
+                self._raise(future)
+
     def _raise(self, future: Any) -> None:
         """What went wrong on a worker, as our own kind of error where it is no fault of ours."""
         from distributed import KilledWorker
 
         error = self._asked(lambda: future.exception(timeout=PATIENCE))
-        if isinstance(error, OutOfStep | KilledWorker):
-            raise WorkersLost(str(error))
-        if isinstance(error, MemoryError):
+        if error is None or isinstance(error, OutOfStep | KilledWorker):  # none if it was cancelled meanwhile
+            raise WorkersLost(str(error or "their work was cancelled"))
+        if isinstance(error, MemoryError) or type(error).__name__ == "PickleError":  # no room: Dask tries the disk
             raise ClusterError("a worker has not enough memory for its share; use more workers, or larger ones")
         raise error
 
     def _alive(self) -> dict[str, int]:
         """Threads by address of the workers that were heard of lately.
 
-        Dask pauses workers that run out of memory: they say so, but do nothing, and so count as silent.
+        Dask pauses workers that run out of memory: they say so, but do nothing, and so count as silent. Workers that
+        are about to leave take no more work, and wait until we have taken ours away from them.
         """
         client = self._client
-        known = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
+        answer = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
+        known = {each: about for each, about in answer.items() if about.get("status") != "closing_gracefully"}
         now = time.monotonic()
         for address, about in known.items():
             said = self._heard.get(address, (None, 0.0))[0] != about["last_seen"]
@@ -221,53 +231,70 @@ class Cluster:
         }
         try:
             self._wait(list(asked.values()), addresses)
+            answered = {question: future for question, future in asked.items() if future.status != "error"}
+            versions = self._asked(lambda: self._fetch(list(answered.values()), addresses))
         except WorkersLost:
             return self._examine([address for address in addresses if address in self._alive()])
+        answers = dict(zip(answered, versions, strict=True))
         for address in addresses:
-            here, there = package_version(), self._answer(asked[address, "metalda"])
+            here, there = package_version(), answers.get((address, "metalda"))
             self._fitness[address] = None
             if there is None:
                 self._fitness[address] = f"has no metalda: pip install 'metalda=={here}' there"
             elif there != here:
                 self._fitness[address] = f"has metalda {there}, but this is {here}: install the same on both"
             for name in SAME_EVERYWHERE:
-                own, other = importlib.metadata.version(name), self._answer(asked[address, name])
+                own, other = importlib.metadata.version(name), answers.get((address, name))
                 if other != own:
                     logger.warning("Worker %s has %s %s, here it is %s: results may differ.", address, name, other, own)
         return None
-
-    def _answer(self, future: Any) -> str | None:
-        return None if future.status == "error" else str(self._asked(lambda: future.result(timeout=PATIENCE)))
 
     def _asked(self, question: Callable[[], Any]) -> Any:
         """What the scheduler answers; otherwise it is gone, or workers are."""
         try:
             return question()
-        except concurrent.futures.CancelledError as error:  # as all futures are when a connection is lost
+        except (concurrent.futures.CancelledError, OSError, *_TIMEOUTS) as error:
+            error.__traceback__ = None  # Dask keeps the error: with it, all who wait and their futures would stay alive
             self._require_scheduler(error)
-            raise WorkersLost("their work was cancelled") from error
-        except (OSError, *_TIMEOUTS) as error:
-            self._require_scheduler(error)
-            raise WorkersLost(str(error) or "no answer") from error
+            cancelled = isinstance(error, concurrent.futures.CancelledError)  # as all are when a connection is lost
+            raise WorkersLost("their work was cancelled" if cancelled else str(error) or "no answer") from error
+        except Exception as error:
+            if self._client.status in ("closing", "closed"):  # by Dask; then any question may fail in any way
+                raise _no_scheduler() from error
+            raise
 
     def _require_scheduler(self, error: BaseException) -> None:
-        client = self._client
+        client, deadline = self._client, time.monotonic() + PATIENCE
+        while client.status == "connecting" and time.monotonic() < deadline:  # again, after a break in the network
+            time.sleep(min(LOOK_EVERY, PATIENCE / 10))
         try:
             if client.status == "running":
                 client.sync(client.scheduler.identity, callback_timeout=PATIENCE)
                 return
         except (OSError, RuntimeError, *_TIMEOUTS):
             pass
-        raise ClusterError("the scheduler of the cluster is gone") from error
+        raise _no_scheduler() from error
 
 
-def _is_done(wait: Callable[..., Any], futures: Sequence[Any]) -> bool:
+def _is_done(client: Any, futures: Sequence[Any]) -> bool:
+    from distributed import wait
+
     try:
-        wait(list(futures), timeout=LOOK_EVERY)
+        with client.as_current():
+            wait(list(futures), timeout=LOOK_EVERY)
     except _TIMEOUTS as error:
-        error.__traceback__ = None  # Dask keeps the error: with it, all who wait and their futures would stay alive
+        error.__traceback__ = None  # as in Cluster._asked
         return False
     return True
+
+
+async def _to_its_end(request: Coroutine[Any, Any, T]) -> T:
+    """A request that goes on when nobody waits for it any more: data on its way would stay with workers for ever."""
+    return await asyncio.shield(request)
+
+
+def _receive(data: Any) -> None:
+    """Work that takes data to the worker that does it."""
 
 
 _version_of = importlib.metadata.version  # of the standard library, so that any worker can be asked
@@ -275,3 +302,7 @@ _version_of = importlib.metadata.version  # of the standard library, so that any
 
 def _too_early(loss: WorkersLost) -> ClusterError:
     return ClusterError(f"workers were lost before anything had begun ({loss}); try again")
+
+
+def _no_scheduler() -> ClusterError:
+    return ClusterError("the scheduler of the cluster is gone")

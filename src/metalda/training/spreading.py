@@ -45,25 +45,30 @@ class SpreadAssignment(Assignment):
         self._cluster = cluster
         self._topics: Topics | None = topics
         self._counts, self._counts_are_ours = counts, True
+        self.seats: list[Seat] = []
+        self._incoming: list[Any] = []
         self.spread()
 
     def spread(self) -> None:
         """Deal the shards to the workers that there are now."""
         topics, counts = self.topics, self.counts
+        self.leave()
         workers = self._cluster.wait_for_workers()
         n_hosts = min(len(workers), len(self.problem.shards))
         bounds = [len(self.problem.shards) * i // n_hosts for i in range(n_hosts + 1)]
         file = self._shared_file(list(workers)[:n_hosts])
-        seats = []
-        for (address, n_threads), (first, last) in zip(list(workers.items())[:n_hosts], pairwise(bounds), strict=True):
-            part = self._cut(first, last, topics, counts, n_threads, file)
-            sent = self._cluster.send(part, [address])
-            seats.append(Seat(self._cluster.submit(hosting.Host, sent, on=address, name="host"), address, first, last))
-        self.seats: list[Seat] = seats
-        self._cluster.collect([self._ready(seat) for seat in seats], self.addresses)
+        self.seats, self._incoming = [], [None] * n_hosts
+        try:
+            for (address, n_threads), (first, last) in zip(workers.items(), pairwise(bounds), strict=False):
+                sent = self._cluster.send(self._cut(first, last, topics, counts, n_threads, file), [address])
+                host = self._cluster.submit(hosting.Host, sent, on=address, name="host")
+                self.seats.append(Seat(host, address, first, last))
+            self._cluster.collect([self._ready(seat) for seat in self.seats], self.addresses)
+        except BaseException:
+            self.leave()
+            raise
         self._n_turns = 0
         self._sent = hosting.Weights(None, None)
-        self._incoming: list[Any] = [None] * n_hosts
         logger.info("%d shards on %d workers.", len(self.problem.shards), n_hosts)
         if len(workers) > n_hosts:
             logger.warning("Only %d of %d workers have work: set n_shards (--n-shards).", n_hosts, len(workers))
@@ -235,7 +240,10 @@ class SpreadAssignment(Assignment):
         """The same changes in fewer pieces, added in a tree on the workers."""
         while len(turns) > FAN_IN:
             pieces = [turns[i : i + FAN_IN] for i in range(0, len(turns), FAN_IN)]
-            turns = [self._cluster.submit(hosting.add_turns, piece, name="add-changes") for piece in pieces]
+            turns = [
+                self._cluster.submit(hosting.add_turns, piece, on=self.addresses, name="add-changes")
+                for piece in pieces
+            ]
         return turns
 
     def _changed(self, alpha: Concentration, beta: Concentration) -> hosting.Weights:

@@ -74,8 +74,8 @@ class Survivor:
                     self._step()
                 return action()
             except WorkersLost as loss:  # noqa: PERF203
-                logger.warning("Lost workers (%s); going on from sweep %d.", loss, self._snapshot.n_sweeps)
-                losses.append(str(loss))
+                losses.append(str(loss))  # the loss itself keeps futures alive, and whoever logs might keep it
+                logger.warning("Lost workers (%s); going on from sweep %d.", losses[-1], self._snapshot.n_sweeps)
                 self._in_place = False
         raise ClusterError(
             f"workers were lost {MOST_LOSSES} times in a row, the last time {losses[-1]}; perhaps they have too little "
