@@ -1,7 +1,7 @@
 """A comparison is its runs: each is done once, kept, and never taken for another."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,39 +183,15 @@ def test_a_damaged_run_is_an_error_that_says_what_to_do(corpus: Corpus, tmp_path
         compare(corpus, "lda", seeds=1, folder=tmp_path / "c", **QUICK)
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, *, in_fit: int, after_sweeps: int) -> None:
-    """Ctrl-C in so many sweeps of the fit with this number."""
-    from metalda.training import loop
-
-    calls = {"fits": 0, "sweeps": 0}
-    start, advance = loop._start, loop._advance
-
-    def counted_start(*arguments: Any) -> Any:
-        calls.update(fits=calls["fits"] + 1, sweeps=0)
-        return start(*arguments)
-
-    def counted_advance(*arguments: Any) -> Any:
-        import signal
-
-        calls["sweeps"] += 1
-        if (calls["fits"], calls["sweeps"]) == (in_fit, after_sweeps):
-            signal.raise_signal(signal.SIGINT)
-        return advance(*arguments)
-
-    monkeypatch.setattr(loop, "_start", counted_start)
-    monkeypatch.setattr(loop, "_advance", counted_advance)
-
-
 def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
-    corpus: Corpus, fits: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+    corpus: Corpus, fits: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any, interrupt: Any
 ) -> None:
     models, arguments = "metalda,lda,lda:doc_prior=0.3", {"seeds": 1, **QUICK}
     whole = compare(corpus, models, **arguments)
     fits.clear()
-    with monkeypatch.context() as patch:
-        interrupt(patch, in_fit=2, after_sweeps=8)
-        with pytest.raises(InterruptedComparison, match="1 of 3 runs were done, and are kept"):
-            compare(corpus, models, folder=tmp_path / "c", **arguments)
+    interrupt(QUICK["n_iter"] + 8)  # the eighth of the second fit
+    with pytest.raises(InterruptedComparison, match="1 of 3 runs were done, and are kept"):
+        compare(corpus, models, folder=tmp_path / "c", **arguments)
     assert fits == ["MetaLDA", "LDA"]
     said = [record for record in caplog.records if record.name.startswith("metalda")]
     assert said == []  # nothing of a model that keeps what it learnt
@@ -236,8 +212,8 @@ def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
     assert list((tmp_path / "c").glob("checkpoint-*")) == []
 
 
-def test_ctrl_c_without_a_folder_says_that_all_is_lost(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt(monkeypatch, in_fit=2, after_sweeps=1)
+def test_ctrl_c_without_a_folder_says_that_all_is_lost(corpus: Corpus, interrupt: Callable[[int], None]) -> None:
+    interrupt(QUICK["n_iter"] + 1)
     with pytest.raises(InterruptedComparison, match="1 of 2 runs were done, and are lost: give a folder"):
         compare(corpus, "lda", seeds=2, **QUICK)
 
