@@ -55,7 +55,8 @@ def test_topics_by_label_are_counted_together(store: RunStore) -> None:
     keep(store, "ws", "PLLDA", 500, topics=5, total=40)  # fewer than any MetaLDA here
     assert finding(store, "MetaLDA is best").verdict == "not run"
     keep(store, "ws", "PLLDA", 500, topics=20, total=160)
-    assert len(finding(store, "MetaLDA is best").exceptions) == 1
+    (exception,) = finding(store, "MetaLDA is best").exceptions
+    assert exception.text == "ws: MetaLDA with 100 topics 600, PLLDA with 20 topics per label 500"
 
 
 def test_ties_count_for_the_best_only(store: RunStore) -> None:

@@ -171,10 +171,14 @@ def _faster_than_the_paper(evidence: Evidence) -> Iterator[Check]:
 def _lower(cell: Cell, other: Cell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
     """Whether a figure is below another, or no further above it than the two standard deviations."""
     room = (cell.deviation or 0) + (other.deviation or 0) if tied else 0
-    names = [
-        f"{each.key.model} with {each.key.topics} topics {each.mean:{form}} {unit}".strip() for each in (cell, other)
-    ]
+    names = [f"{_name(each.key)} {each.mean:{form}} {unit}".strip() for each in (cell, other)]
     return Check(cell.mean <= other.mean + room, f"{cell.key.dataset}: {names[0]}, {names[1]}")
+
+
+def _name(key: Key) -> str:
+    if key.model not in BY_LABEL:
+        return f"{key.model} with {key.topics:,} topics"
+    return key.model if key.topics is None else f"{key.model} with {key.topics} topics per label"
 
 
 _FINDINGS: Mapping[str, Callable[[Evidence], Iterator[Check]]] = {
