@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 Draw = Callable[[Any, Sequence[Cell]], None]
 
+LEAST_FOR_LINES = 3  # numbers of topics
+THE_PAPER = "the paper"
+
 
 def save_picture(table: Table, path: Path) -> None:
     """As a file of the kind that its name says."""
@@ -24,14 +28,23 @@ def save_picture(table: Table, path: Path) -> None:
 
 
 def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
-    """A panel for each dataset: lines over the number of topics, and the paper's figures as hollow marks."""
+    """A panel for each dataset: lines over the number of topics, and the paper's figures as hollow marks.
+
+    Where there are hardly any numbers of topics to join, bars for the one that most models have.
+    """
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
-        panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
+        panels = list(dict.fromkeys(cell.key.dataset for cell in cells if cell.key.model not in BY_LABEL))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
-            for model, own in _by_model(cells, dataset):
-                topics = [cell.key.topics for cell in own]
-                line = _line(axes, topics, own, model)
+            by_model = _by_model(cells, dataset)
+            if max(len(own) for _, own in by_model) < LEAST_FOR_LINES:
+                every = [cell for _, own in by_model for cell in own]
+                ((topics, _),) = Counter(cell.key.topics for cell in every).most_common(1)
+                _bars(axes, [cell for cell in every if cell.key.topics == topics], measure)
+                axes.set_title(f"{dataset}, {topics} topics")
+                continue
+            for model, own in by_model:
+                line = _line(axes, [cell.key.topics for cell in own], own, model)
                 marks = [(cell.key.topics, cell.paper.mean) for cell in own if cell.paper is not None]
                 if marks:
                     axes.plot(*zip(*marks, strict=True), "o", color=line, fillstyle="none", linestyle=":", linewidth=1)
@@ -68,16 +81,21 @@ def draw_bars(measure: str) -> Draw:
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
-            own = [cell for cell in cells if cell.key.dataset == dataset][::-1]
-            names = [cell.key.model for cell in own]
-            axes.barh(names, [cell.mean for cell in own], xerr=[cell.deviation or 0 for cell in own], color="#7aa6c2")
-            marks = [(cell.paper.mean, cell.key.model) for cell in own if cell.paper is not None]
-            if marks:
-                axes.plot(*zip(*marks, strict=True), "o", color="black", fillstyle="none", label="the paper")
-                axes.legend(frameon=False)
-            axes.set(title=dataset, xlabel=measure)
+            _bars(axes, [cell for cell in cells if cell.key.dataset == dataset], measure)
+            axes.set_title(dataset)
 
     return draw
+
+
+def _bars(axes: Any, cells: Sequence[Cell], measure: str) -> None:
+    own = cells[::-1]
+    names = [cell.key.model for cell in own]
+    axes.barh(names, [cell.mean for cell in own], xerr=[cell.deviation or 0 for cell in own], color="#7aa6c2")
+    marks = [(cell.paper.mean, cell.key.model) for cell in own if cell.paper is not None]
+    if marks:
+        axes.plot(*zip(*marks, strict=True), "o", color="black", fillstyle="none", label=THE_PAPER)
+        axes.legend(loc="lower right", frameon=False)
+    axes.set_xlabel(measure)
 
 
 def _panels(figure: Any, n: int) -> Sequence[Any]:
@@ -107,4 +125,6 @@ def _legend(figure: Any) -> None:
     named = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(named.values(), named.keys(), loc="outside right center", frameon=False)
+    named.pop(THE_PAPER, None)  # panels of bars say it themselves
+    if named:
+        figure.legend(named.values(), named.keys(), loc="outside right center", frameon=False)
