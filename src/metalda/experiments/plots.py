@@ -94,7 +94,7 @@ def _bars(axes: Any, cells: Sequence[Cell], measure: str) -> None:
     marks = [(cell.paper.mean, cell.key.model) for cell in own if cell.paper is not None]
     if marks:
         axes.plot(*zip(*marks, strict=True), "o", color="black", fillstyle="none", label=THE_PAPER)
-        axes.legend(loc="lower right", frameon=False)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)  # above the bars
     axes.set_xlabel(measure)
 
 
