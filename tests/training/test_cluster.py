@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contracts import CASES, EMBEDDINGS, FEATURES, corpus
+from contracts import CASES, EMBEDDINGS, FEATURES, OFTEN, corpus
 from metalda import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, Corpus, LabeledLDA, MetaLDA, coherence
 from metalda.errors import ClusterError, InputError
 from metalda.training import cluster as clusters
@@ -17,7 +17,6 @@ pytestmark = [
 ]
 
 SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
-OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
 
 
 @pytest.fixture(scope="module")

@@ -137,14 +137,15 @@ class Cluster:
                     pending[position] = item, work
 
         def finish_first() -> T:
-            for _ in range(MOST_LOSSES):
+            for _attempt in range(MOST_LOSSES):
                 try:
                     start()
                     return self.collect([pending[0][1]], list(self._threads))[0]
                 except WorkersLost as loss:  # noqa: PERF203
                     logger.warning("Lost workers (%s); their work is done again.", str(loss))
                     copies.clear()  # Dask drops copies that it deems superfluous: the last may have been lost
-                    pending.extend([(pending.popleft()[0], None) for _ in range(len(pending))])
+                    for position, (item, _) in enumerate(pending):
+                        pending[position] = item, None
             raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
 
         for item in items:

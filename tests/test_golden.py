@@ -1,0 +1,14 @@
+"""For every model and seed the results are those of the golden file, bit for bit."""
+
+import json
+
+import golden
+import pytest
+
+EXPECTED = json.loads(golden.PATH.read_text())
+
+
+@pytest.mark.skipif(EXPECTED["made on"] != golden.machine(), reason="golden.json was made on another machine")
+@pytest.mark.parametrize(("name", "model"), list(golden.runs()), ids=[name for name, _ in golden.runs()])
+def test_results_are_those_of_the_golden_file(name, model):
+    assert golden.hashes(model) == EXPECTED["hashes"][name]
