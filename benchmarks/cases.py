@@ -170,7 +170,7 @@ def reading(quick: bool) -> Iterator[Row]:
 
 def folding(quick: bool) -> Iterator[Row]:
     """transform of 10,000 WS documents against tomotopy's infer, equal sweeps, one thread."""
-    from metalda.training.folding import BURN_IN, SWEEPS
+    from metalda.samplers.folding import BURN_IN, SWEEPS
 
     train, test, _ = load_ws()
     n_sweeps = BURN_IN + SWEEPS

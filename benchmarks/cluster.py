@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.data import load_arxiv, load_ws
 from metalda import LDA, MetaLDA
-from metalda.training import spreading
+from metalda.training.distributed import assignment
 
 
 def seconds_per_sweep(model: Any, corpus: Any, n_sweeps: int, **how: Any) -> float:
@@ -26,15 +26,15 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
     """Seconds per sweep on so many processes, and what one of the last sweeps sent."""
     from distributed import Client, LocalCluster
 
-    original, sent = spreading.SpreadAssignment.observe, {}
-    sweep = spreading.SpreadAssignment.sweep
+    original, sent = assignment.DistributedAssignment.observe, {}
+    sweep = assignment.DistributedAssignment.sweep
 
     def note(self: Any, result: Any) -> Any:
         sent.update(self.traffic)
         return result
 
-    spreading.SpreadAssignment.sweep = lambda self, *a: note(self, sweep(self, *a))  # type: ignore[method-assign]
-    spreading.SpreadAssignment.observe = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
+    assignment.DistributedAssignment.sweep = lambda self, *a: note(self, sweep(self, *a))  # type: ignore[method-assign]
+    assignment.DistributedAssignment.observe = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
     try:
         with (
             LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
@@ -42,8 +42,8 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
         ):
             return seconds_per_sweep(model, corpus, n_sweeps, client=client), sent
     finally:
-        spreading.SpreadAssignment.sweep = sweep  # type: ignore[method-assign]
-        spreading.SpreadAssignment.observe = original  # type: ignore[method-assign]
+        assignment.DistributedAssignment.sweep = sweep  # type: ignore[method-assign]
+        assignment.DistributedAssignment.observe = original  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -17,8 +17,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 import scipy
-from contracts import CASES, Case, quietly
 
+from contracts import CASES, Case, quietly
 from metalda import Corpus, Embeddings, WordFeatures
 
 PATH = Path(__file__).with_suffix(".json")

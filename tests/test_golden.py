@@ -2,8 +2,9 @@
 
 import json
 
-import golden
 import pytest
+
+import golden
 
 EXPECTED = json.loads(golden.PATH.read_text())
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.helpers import Run, Write
-from metalda.cli import tables, text
+from metalda.cli import tables
+from metalda.utils import terminal as text
 
 HOSTILE = "\x1b[31mred\x1b[0m\x07\u009b2J\u202egnp.exe"
 

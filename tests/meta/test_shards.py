@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from metalda import LDA, Corpus, LabeledLDA
-from metalda.corpus import chunks
 from metalda.meta.design import Design
 from metalda.meta.shards import Shard, cut_blocks, group_words, order_by_group
 from metalda.samplers.counts import TopicCounts
 from metalda.storage import scratch
+from metalda.utils import chunks
 
 
 def some_documents(n_documents=60, n_words=30):

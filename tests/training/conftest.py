@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from metalda.training import cluster as clusters
+from metalda.training.distributed import cluster as clusters
 from training.faults import larger, make, wait_until
 
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from metalda import Corpus, MetaLDA
-from metalda.training import cluster as clusters
+from metalda.training.distributed import cluster as clusters
 
 FAULTY = {"n_shards": 4, "random_state": 0, "verbose": False, "n_iter": 24, "thin": 5, "n_draws": 2}
 

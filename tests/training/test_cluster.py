@@ -6,8 +6,8 @@ import pytest
 from contracts import CASES, EMBEDDINGS, FEATURES, OFTEN, corpus
 from metalda import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, Corpus, LabeledLDA, MetaLDA, coherence
 from metalda.errors import ClusterError, InputError
-from metalda.training import cluster as clusters
-from metalda.training import spreading
+from metalda.training.distributed import assignment
+from metalda.training.distributed import cluster as clusters
 from training.test_checkpoint import assert_same_model
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
@@ -68,11 +68,11 @@ def _lying(collect, name, answer):
 
 
 def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
-    monkeypatch.setattr(spreading, "FAN_IN", 2)
+    monkeypatch.setattr(assignment, "FAN_IN", 2)
     added, submit = [], clusters.Cluster.submit
 
     def spy(self, function, *arguments, **how):
-        if function is spreading.hosting.add_turns:
+        if function is assignment.worker.add_turns:
             added.append(len(arguments[0]))
         return submit(self, function, *arguments, **how)
 
@@ -86,7 +86,7 @@ def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
 
 def test_what_a_sweep_sends_is_counted(shared):
     assignments = []
-    original = spreading.SpreadAssignment.sweep
+    original = assignment.DistributedAssignment.sweep
 
     def spy(self, *arguments):
         result = original(self, *arguments)
@@ -94,7 +94,7 @@ def test_what_a_sweep_sends_is_counted(shared):
         return result
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spreading.SpreadAssignment, "sweep", spy)
+        patch.setattr(assignment.DistributedAssignment, "sweep", spy)
         MetaLDA(3, word_prior=0.01, n_iter=3, **SHARDED).fit(corpus(), client=shared)
     assert assignments[1]["counts handed over"] > 0
     assert assignments[1]["weights"] == 2 * 8 * 3 * 4  # two hosts, three labels and the default, three topics
@@ -122,7 +122,7 @@ def test_a_client_must_be_a_client():
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
-    monkeypatch.setattr("metalda.models.spreading.TOKENS", 10)
+    monkeypatch.setattr("metalda.models.distributed.TOKENS", 10)
     model = case.make().fit(corpus())
     np.testing.assert_array_equal(model.transform(corpus()), model.transform(corpus(), client=shared))
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from metalda.errors import ClusterError
-from metalda.training import cluster as clusters
-from metalda.training import spreading, surviving
+from metalda.training.distributed import assignment, recovery
+from metalda.training.distributed import cluster as clusters
 from training.faults import FAULTY, disturb, larger, make, send_signal
 from training.test_checkpoint import assert_same_model
 
@@ -34,7 +34,7 @@ def test_a_worker_that_is_killed_changes_nothing(local, impatient, undisturbed, 
 @pytest.mark.parametrize("n_killed", [1, 2], ids=["one of two", "all"])
 def test_workers_that_are_killed_in_transform_change_nothing(local, undisturbed, monkeypatch, n_killed):
     """With the last of them goes what was sent to all."""
-    monkeypatch.setattr("metalda.models.spreading.TOKENS", 1000)
+    monkeypatch.setattr("metalda.models.distributed.TOKENS", 1000)
     calls = disturb(monkeypatch, 3, send_signal(local, signal.SIGKILL, n_killed), work="transform")
     expected = undisturbed.transform(larger())
     np.testing.assert_array_equal(undisturbed.transform(larger(), client=local), expected)
@@ -98,8 +98,8 @@ def test_a_break_in_the_network_changes_nothing(local, undisturbed, monkeypatch,
 
 
 def test_a_client_that_dask_has_closed_is_told_from_lost_workers(local, monkeypatch):
-    original = surviving.Survivor.take_snapshot
-    monkeypatch.setattr(surviving.Survivor, "take_snapshot", lambda self: (local.close(), original(self)))
+    original = recovery.Recovery.take_snapshot
+    monkeypatch.setattr(recovery.Recovery, "take_snapshot", lambda self: (local.close(), original(self)))
     with pytest.raises(ClusterError, match=r"the scheduler of the cluster is gone"):
         make().fit(larger(), client=local)
 
@@ -130,9 +130,9 @@ def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
 
     disturb(monkeypatch, 3, join)
     spreads = []
-    original = spreading.SpreadAssignment.spread
+    original = assignment.DistributedAssignment.spread
     monkeypatch.setattr(
-        spreading.SpreadAssignment, "spread", lambda self: (original(self), spreads.append(len(self.seats)))[0]
+        assignment.DistributedAssignment, "spread", lambda self: (original(self), spreads.append(len(self.seats)))[0]
     )
     assert_same_model(undisturbed, make().fit(larger(), client=local))
     assert spreads == [2, 3]
@@ -140,7 +140,7 @@ def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
 
 def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "MOST_LOSSES", 2)
-    monkeypatch.setattr(surviving, "MOST_LOSSES", 2)
+    monkeypatch.setattr(recovery, "MOST_LOSSES", 2)
 
     def lose(self, futures, workers):
         raise clusters.WorkersLost("tcp://1.2.3.4:5")
@@ -155,7 +155,7 @@ def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(local, monkeypa
     def starve(workers):
         raise MemoryError("no room")
 
-    original = spreading.hosting.sweep_turn
+    original = assignment.worker.sweep_turn
     submit = clusters.Cluster.submit
 
     def submit_starving(self, function, *arguments, **how):

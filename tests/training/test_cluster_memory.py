@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from metalda.training import cluster as clusters
+from metalda.training.distributed import cluster as clusters
 from training.faults import disturb, hosts, larger, make, send_signal, wait_until
 from training.test_checkpoint import assert_same_model
 

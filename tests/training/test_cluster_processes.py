@@ -8,7 +8,7 @@ import pytest
 from contracts import corpus
 from metalda import LDA
 from metalda.errors import ClusterError
-from metalda.training import cluster as clusters
+from metalda.training.distributed import cluster as clusters
 from training.faults import disturb, hosts, larger, make, wait_until
 from training.test_checkpoint import assert_same_model
 

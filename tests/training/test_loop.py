@@ -19,7 +19,7 @@ from metalda.priors import Gamma
 from metalda.samplers import Problem, Tokens, TopicCounts
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.loop import kept_sweeps
-from metalda.training.threads import count_jobs
+from metalda.utils.threads import count_jobs
 
 
 @pytest.mark.parametrize(

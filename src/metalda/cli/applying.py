@@ -11,8 +11,8 @@ import typer
 from metalda.cli import options, tables
 from metalda.cli.new_documents import NewDocuments, NewTexts
 from metalda.cli.options import Draws, PlainFormat, Unseen
-from metalda.cli.text import short
 from metalda.errors import InputError
+from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -38,7 +38,7 @@ def transform(
     """
     from metalda.cli import writing
     from metalda.cli.clusters import connected
-    from metalda.training.threads import count_jobs
+    from metalda.utils.threads import count_jobs
 
     on_screen = str(output) == "-"
     if not on_screen:

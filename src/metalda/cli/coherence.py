@@ -10,8 +10,8 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Format
-from metalda.cli.text import clean, short
 from metalda.errors import InputError
+from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     from metalda.evaluation import Coherence, WindowCounts
@@ -126,7 +126,7 @@ def _count(
     from metalda.cli.clusters import connected
     from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
     from metalda.storage import check_writable
-    from metalda.training.threads import count_jobs
+    from metalda.utils.threads import count_jobs
 
     if folder is not None and (folder / "counts.json").exists():
         kept = WindowCounts.load(folder)

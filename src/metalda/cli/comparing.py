@@ -13,9 +13,9 @@ from metalda.cli.figures import BETWEEN_SIZES, print_figures
 from metalda.cli.options import Format
 from metalda.cli.reading import ReadingOptions
 from metalda.cli.running import RunOptions, run_models
-from metalda.cli.text import clean
 from metalda.errors import InputError
 from metalda.models.registry import NAMES
+from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
     from metalda.evaluation.comparison import Comparison

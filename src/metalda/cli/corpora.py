@@ -12,8 +12,8 @@ import typer
 
 from metalda.cli import completing, tables
 from metalda.cli.options import PlainFormat
-from metalda.cli.text import clean
 from metalda.errors import InputError
+from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus

@@ -12,7 +12,7 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.tables import print_table
-from metalda.cli.text import short
+from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -137,7 +137,7 @@ def _report(model: TopicModel, plain: TopicModel, train: Corpus, path: Path) -> 
 def _print_next(save: Path | None, report: Path | None) -> None:
     import shlex
 
-    from metalda.cli.text import clean
+    from metalda.utils.terminal import clean
 
     if report is None:
         print("\nTo look around in the topics, with your browser:\n  metalda demo --report report.html")

@@ -9,8 +9,8 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Format
-from metalda.cli.text import short
 from metalda.errors import InputError
+from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     import pandas as pd

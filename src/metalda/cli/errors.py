@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
-from metalda.cli.text import one_line
 from metalda.errors import InputError, MissingExtraError
+from metalda.utils.terminal import one_line
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metalda.cli import tables
-from metalda.cli.text import short
+from metalda.utils.terminal import short
 
 
 class Column(NamedTuple):

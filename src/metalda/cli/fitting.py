@@ -123,7 +123,7 @@ def fit(
     from metalda.cli.clusters import connected
     from metalda.cli.summary import print_input
     from metalda.storage import check_writable
-    from metalda.training.threads import count_jobs
+    from metalda.utils.threads import count_jobs
 
     if resume and checkpoint is None:
         raise InputError("--resume needs the folder of the checkpoint: --checkpoint DIR")
@@ -222,7 +222,7 @@ def _example(data: Path, reading: Reading) -> str:
 
 def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
     from metalda.cli.summary import count, print_topics
-    from metalda.cli.text import clean
+    from metalda.utils.terminal import clean
 
     sweeps = count(model.n_iter_, "sweep")
     if model.n_iter_ < model.n_iter:

@@ -24,8 +24,8 @@ def import_state(
     """
     import metalda
     from metalda.cli.summary import corpus_line, print_topics
-    from metalda.cli.text import clean
     from metalda.storage import check_writable
+    from metalda.utils.terminal import clean
 
     check_writable(output)
     model, corpus = metalda.read_mallet_state(state, encoding=encoding or "utf-8", progress=not quiet)

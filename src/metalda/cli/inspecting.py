@@ -8,7 +8,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Format
-from metalda.cli.text import short
+from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

@@ -10,8 +10,8 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Format
-from metalda.cli.text import clean, short
 from metalda.errors import InputError
+from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     import pandas as pd

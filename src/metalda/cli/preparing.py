@@ -34,7 +34,7 @@ def prepare(
     goes on where it was.
     """
     from metalda.cli.summary import sizes_line
-    from metalda.cli.text import clean
+    from metalda.utils.terminal import clean
 
     reading = reading_options.for_training(data, id=id)
     sizes = reading.prepare(

@@ -80,7 +80,7 @@ def report(
 
 def print_written(path: Path) -> None:
     """Where the report is, and how large."""
-    from metalda.cli.text import clean
+    from metalda.utils.terminal import clean
 
     print(f"Report: {clean(str(path))} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser.")
 

@@ -12,10 +12,10 @@ import typer
 from metalda.cli import options
 from metalda.cli.options import Draws, Unseen
 from metalda.cli.reading import ReadingOptions, load_prepared
-from metalda.cli.text import clean
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
 from metalda.models.registry import parameters_of
+from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metalda.cli.tables import print_table
-from metalda.cli.text import clean, short
 from metalda.corpus.preparing import Sizes
+from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from metalda.cli.text import clean, width
+from metalda.utils.terminal import clean, width
 
 _GAP = "  "
 _NARROWEST = 20

@@ -9,20 +9,20 @@ from scipy.sparse import csr_array
 
 from metalda.corpus import building
 from metalda.corpus.checking import check_parts, freeze, frozen_integers
-from metalda.corpus.chunks import tally
 from metalda.corpus.columns import Columns
 from metalda.corpus.counting import expand_counts
 from metalda.corpus.formats import read_path
 from metalda.corpus.labels import as_labels
 from metalda.corpus.named import NamedMatrix
 from metalda.corpus.notebook import corpus_html
-from metalda.corpus.packed import PackedStrings
 from metalda.corpus.rows import row_indices, take_rows
 from metalda.corpus.saving import load_parts, save_parts
 from metalda.corpus.splitting import held_out
 from metalda.corpus.tokenising import TOKEN_PATTERN, Tokenising, keep_words
 from metalda.errors import InputError, StorageError
 from metalda.storage import PathLike
+from metalda.utils.chunks import tally
+from metalda.utils.packed import PackedStrings
 
 Words = str | Iterable[str] | None
 

@@ -12,9 +12,9 @@ import numpy as np
 from metalda.corpus.building import Settings
 from metalda.corpus.columns import Document
 from metalda.corpus.labels import LabelCollector
-from metalda.corpus.packed import PackedStrings, pack_words
 from metalda.corpus.tokenising import document_frequency
 from metalda.storage import read_folder, write_folder
+from metalda.utils.packed import PackedStrings, pack_words
 
 MOST_DOCUMENTS, MOST_CHARACTERS = 50_000, 8_000_000  # in a part, or a single long document
 

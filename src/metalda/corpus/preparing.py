@@ -22,12 +22,12 @@ from metalda.corpus.building import Settings
 from metalda.corpus.formats import Source, find_format, open_source
 from metalda.corpus.merging import merge_ids, merge_labels, merge_words
 from metalda.corpus.parts import PartWriter, in_parts, largest_part, read_parts
-from metalda.corpus.processes import count_jobs, run_in_processes
 from metalda.corpus.saving import write_corpus
 from metalda.corpus.tokenising import fixed_vocabulary
 from metalda.errors import InputError, StorageError
 from metalda.storage import SCRATCH, PathLike, Remote, check_writable, locate, read_document, write_document
 from metalda.storage.manifest import package_version
+from metalda.utils.processes import count_jobs, run_in_processes
 
 KIND = "preparation"
 

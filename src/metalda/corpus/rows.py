@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from metalda.corpus.chunks import spans
 from metalda.errors import InputError
+from metalda.utils.chunks import spans
 
 
 def row_indices(index: Any, n_rows: int) -> np.ndarray:

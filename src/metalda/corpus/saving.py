@@ -8,12 +8,12 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.checking import freeze
 from metalda.corpus.named import NamedMatrix
-from metalda.corpus.packed import PackedStrings, pack_words
 from metalda.corpus.tokenising import Tokenising
 from metalda.errors import StorageError
 from metalda.storage import PathLike, locate, read_folder, write_folder
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import decode
+from metalda.utils.packed import PackedStrings, pack_words
 
 KIND = "corpus"
 

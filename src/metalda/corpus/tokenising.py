@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from metalda.corpus.chunks import spans
 from metalda.corpus.named import first_duplicate
 from metalda.errors import EmptyVocabularyError, InputError
+from metalda.utils.chunks import spans
 
 Analyser = Callable[[str], Sequence[str]]
 

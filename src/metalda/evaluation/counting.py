@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metalda.evaluation.encoding import Encoded, Encoder, text_encoder
 from metalda.kernels.border import frozen
 from metalda.kernels.windows import count_windows
-from metalda.training.cluster import Cluster
+from metalda.training.distributed.cluster import Cluster
 
 LOAD = 4  # batches that a worker of a cluster counts at a time
 

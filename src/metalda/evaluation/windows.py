@@ -20,8 +20,8 @@ from metalda.errors import InputError, StorageError
 from metalda.evaluation.counting import Counter, TextWords, count_batches, count_on
 from metalda.evaluation.encoding import corpus_batches, text_encoder
 from metalda.storage import locate, read_folder, write_folder
-from metalda.training.cluster import Cluster
-from metalda.training.threads import count_jobs
+from metalda.training.distributed.cluster import Cluster
+from metalda.utils.threads import count_jobs
 
 Reference = str | os.PathLike[str] | Corpus | Iterable[str | Sequence[str]]
 

@@ -14,12 +14,12 @@ from scipy import sparse
 
 from metalda.corpus import NamedMatrix
 from metalda.corpus.named import first_duplicate
-from metalda.corpus.packed import pack_words, unpack_words
 from metalda.errors import InputError
 from metalda.meta.vector_files import FORMATS, Format, Row, Wanted, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures
 from metalda.meta.words import as_vocabulary, coverage, examples
 from metalda.storage import locate
+from metalda.utils.packed import pack_words, unpack_words
 
 _BLOCK = 4096  # rows binarised at once, which bounds the memory of the comparison
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.errors import InputError
-from metalda.meta.blas import one_blas_thread
+from metalda.utils.blas import one_blas_thread
 
 _BLOCK_ENTRIES = 1 << 24  # similarities held at once: 64 MB
 

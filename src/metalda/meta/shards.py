@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.chunks import spans, tally
 from metalda.kernels.border import frozen
 from metalda.storage.scratch import empty_beside
+from metalda.utils.chunks import spans, tally
 
 
 class Shard(NamedTuple):

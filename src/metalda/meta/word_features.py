@@ -14,7 +14,6 @@ from scipy import sparse
 
 from metalda.corpus import NamedMatrix
 from metalda.corpus.named import first_duplicate
-from metalda.corpus.packed import pack_words, unpack_words
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_files import read_features
 from metalda.meta.frames import frame_features
@@ -22,6 +21,7 @@ from metalda.meta.morphology import morphological_classes
 from metalda.meta.neighbours import neighbour_features
 from metalda.meta.words import as_vocabulary, examples
 from metalda.storage import locate
+from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
     from metalda.meta.embeddings import Embeddings

@@ -32,13 +32,13 @@ from metalda.models.saving import pack_model
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
+from metalda.samplers.folding import Documents, infer_theta
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
-from metalda.training.cluster import Cluster
-from metalda.training.folding import Documents, infer_theta
+from metalda.training.distributed.cluster import Cluster
 from metalda.training.loop import Trained, kept_sweeps, train
 from metalda.training.memory import require_memory
-from metalda.training.threads import count_jobs
+from metalda.utils.threads import count_jobs
 
 logger = logging.getLogger("metalda")
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.tokenising import renumber
 from metalda.meta.design import Design
-from metalda.training.folding import Documents, key_documents
+from metalda.samplers.folding import Documents, key_documents
 
 LEFT_OUT = -1
 

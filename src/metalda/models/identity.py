@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metalda.corpus import Corpus
-from metalda.corpus.packed import pack_words
 from metalda.meta.design import Design
 from metalda.samplers import Problem
+from metalda.utils.packed import pack_words
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

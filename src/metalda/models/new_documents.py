@@ -16,12 +16,12 @@ from metalda.corpus import Corpus
 from metalda.corpus.tokenising import Tokenising
 from metalda.errors import InputError
 from metalda.meta.design import Design
+from metalda.models.distributed import infer_on
 from metalda.models.encoding import Encoded, encode, known_labels
 from metalda.models.inputs import has_words, read_input
-from metalda.models.spreading import infer_on
 from metalda.samplers import Draw
-from metalda.training.cluster import Cluster
-from metalda.training.folding import Documents, complete
+from metalda.samplers.folding import Documents, complete
+from metalda.training.distributed.cluster import Cluster
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.training.folding import Documents, infer_labels
-from metalda.training.threads import count_jobs
+from metalda.samplers.folding import Documents, infer_labels
+from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,9 +17,9 @@ from metalda.meta.design import Design
 from metalda.models.base import POSITIVE
 from metalda.models.lda import LDA
 from metalda.samplers import Draw, PseudoDocuments, Sampler
+from metalda.samplers.folding import Documents, infer_from_mixtures
 from metalda.samplers.pseudo import Mixture
-from metalda.training.folding import Documents, infer_from_mixtures
-from metalda.training.threads import count_jobs
+from metalda.utils.threads import count_jobs
 
 
 @dataclass(eq=False, repr=False)

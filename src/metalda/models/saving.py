@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from metalda.corpus.packed import pack_words, unpack_words
 from metalda.corpus.tokenising import Tokenising
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.identity import plain
 from metalda.samplers.draws import pack_draws, unpack_draws
+from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

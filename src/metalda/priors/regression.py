@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.kernels.regression import add_rising
-from metalda.meta.blas import one_blas_thread
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
 from metalda.priors.loglinear import (
@@ -24,6 +23,7 @@ from metalda.priors.loglinear import (
     WordCounts,
     count_doc_topics,
 )
+from metalda.utils.blas import one_blas_thread
 
 STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.chunks import tally
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, group_words
 from metalda.priors import LearnsFromDocuments, LogLinear
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
+from metalda.utils.chunks import tally
 
 # Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.corpus.chunks import slices, tally
 from metalda.kernels.border import frozen
 from metalda.kernels.lists import (
     add_changes,
@@ -21,6 +20,7 @@ from metalda.kernels.lists import (
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Block, Shard
+from metalda.utils.chunks import slices, tally
 
 Topics = NDArray[np.uint16]
 Words = NDArray[np.int32]

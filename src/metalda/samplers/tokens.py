@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.chunks import spans
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard, cut_blocks
 from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
+from metalda.utils.chunks import spans
 
 
 class Tokens(Sampler):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.meta.blas import one_blas_thread
+from metalda.utils.blas import one_blas_thread
 
 Floats = NDArray[np.floating]
 

@@ -17,10 +17,10 @@ from metalda.errors import ClusterError
 from metalda.kernels.border import needs_compiling
 from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress, TraceRow
-from metalda.training.cluster import Cluster
+from metalda.training.distributed.cluster import Cluster
+from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.surviving import SNAPSHOT_EVERY, Survivor
-from metalda.training.threads import deferred_interrupt
+from metalda.utils.threads import deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
@@ -70,7 +70,7 @@ def train(
         else:
             progress = _start(problem, seed, n_threads)
         survive = (
-            None if cluster is None else Survivor(cluster, problem, progress, lambda: _sweep(problem, progress, run))
+            None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, run))
         )
         do = survive or _do
         stop = False

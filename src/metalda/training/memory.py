@@ -6,10 +6,10 @@ import logging
 import os
 from pathlib import Path
 
-from metalda.corpus.chunks import CHUNK
 from metalda.errors import InputError
 from metalda.samplers import Problem
 from metalda.storage.scratch import is_mapped
+from metalda.utils.chunks import CHUNK
 
 logger = logging.getLogger("metalda.memory")
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from metalda.corpus.processes import count_jobs
+from metalda.utils.processes import count_jobs
 
 __all__ = ["count_jobs", "deferred_interrupt", "thread_map"]
 

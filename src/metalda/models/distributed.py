@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
-from metalda.training.cluster import Cluster
-from metalda.training.folding import Documents
+from metalda.samplers.folding import Documents
+from metalda.training.distributed.cluster import Cluster
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

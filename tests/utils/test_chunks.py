@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda import Corpus
-from metalda.corpus import chunks
+from metalda.utils import chunks
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from metalda.kernels.urn import weigh_new_documents
 from metalda.meta.design import Design
 from metalda.meta.shards import shard_bounds
 from metalda.samplers.pseudo import Mixture
-from metalda.training.threads import thread_map
+from metalda.utils.threads import thread_map
 
 BURN_IN, SWEEPS = 10, 40
 LABEL_BURN_IN, LABEL_SWEEPS = 30, 90  # shared out among the draws

@@ -16,8 +16,8 @@ from metalda.priors import LearnsFromDocuments
 from metalda.samplers.base import Assignment, Problem, Run
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.storage.mapped import MappedFile, is_here
-from metalda.training import hosting
-from metalda.training.cluster import Cluster
+from metalda.training.distributed import worker
+from metalda.training.distributed.cluster import Cluster
 
 logger = logging.getLogger("metalda.cluster")
 
@@ -33,7 +33,7 @@ class Seat(NamedTuple):
     last: int
 
 
-class SpreadAssignment(Assignment):
+class DistributedAssignment(Assignment):
     """Topics of tokens on the workers of a cluster: the same turns as in one place, hence the same result.
 
     A host has shards that follow each other, so that of the groups of words only one leaves it in a turn.
@@ -61,14 +61,14 @@ class SpreadAssignment(Assignment):
         try:
             for (address, n_threads), (first, last) in zip(workers.items(), pairwise(bounds), strict=False):
                 sent = self._cluster.send(self._cut(first, last, topics, counts, n_threads, file), [address])
-                host = self._cluster.submit(hosting.Host, sent, on=address, name="host")
+                host = self._cluster.submit(worker.Host, sent, on=address, name="host")
                 self.seats.append(Seat(host, address, first, last))
             self._cluster.collect([self._ready(seat) for seat in self.seats], self.addresses)
         except BaseException:
             self.leave()
             raise
         self._n_turns = 0
-        self._sent = hosting.Weights(None, None)
+        self._sent = worker.LogWeights(None, None)
         logger.info("%d shards on %d workers.", len(self.problem.shards), n_hosts)
         if len(workers) > n_hosts:
             logger.warning("Only %d of %d workers have work: set n_shards (--n-shards).", n_hosts, len(workers))
@@ -87,7 +87,7 @@ class SpreadAssignment(Assignment):
     def topics(self) -> Topics:  # type: ignore[override]
         """z of every token, fetched from the hosts."""
         if self._topics is None:
-            self._topics = np.concatenate(self._ask_hosts(hosting.give_topics, "give-topics"))
+            self._topics = np.concatenate(self._ask_hosts(worker.give_topics, "give-topics"))
         return self._topics
 
     @property
@@ -96,7 +96,7 @@ class SpreadAssignment(Assignment):
         if not self._counts_are_ours:
             share_groups = self.problem.word_groups
             n_groups, turn = len(share_groups) - 1, max(self._n_turns - 1, 0)
-            packed = [each for given in self._ask_hosts(hosting.give_counts, "give-counts") for each in given]
+            packed = [each for given in self._ask_hosts(worker.give_counts, "give-counts") for each in given]
             for shard, each in enumerate(packed):
                 group = (shard + turn) % n_groups
                 self._counts.unpack(int(share_groups[group]), int(share_groups[group + 1]), each)
@@ -114,7 +114,7 @@ class SpreadAssignment(Assignment):
     ) -> tuple[int, float]:
         """All turns are handed to the cluster at once; between them nobody waits for us."""
         cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
-        weights, unchanged = self._changed(alpha, beta), hosting.Weights(None, None)
+        weights, unchanged = self._changed(alpha, beta), worker.LogWeights(None, None)
         totals = self._counts.topic_totals
         self._topics, self._counts_are_ours = None, False
         swept: list[Any] = []
@@ -123,7 +123,7 @@ class SpreadAssignment(Assignment):
             first, previous = turn == 0, self._add(swept)
             swept = [
                 cluster.submit(
-                    hosting.sweep_turn,
+                    worker.sweep_turn,
                     seat.host,
                     self._n_turns,
                     turn,
@@ -141,7 +141,7 @@ class SpreadAssignment(Assignment):
             if len(seats) > 1:
                 leaving = [
                     cluster.submit(
-                        hosting.hand_over,
+                        worker.hand_over,
                         seat.host,
                         done,
                         self._n_turns,
@@ -165,7 +165,7 @@ class SpreadAssignment(Assignment):
     ) -> list[tuple[Any, ...]]:
         futures = [
             self._cluster.submit(
-                hosting.observe,
+                worker.observe,
                 seat.host,
                 self._n_turns,
                 list(rngs[seat.first : seat.last]),
@@ -203,17 +203,17 @@ class SpreadAssignment(Assignment):
         counts: TopicCounts,
         n_threads: int,
         file: MappedFile | None,
-    ) -> hosting.Part:
+    ) -> worker.HostedShards:
         """What the host of shards first … last - 1 needs."""
         problem, bounds = self.problem, self.problem.shard_bounds
         documents = slice(int(bounds[first]), int(bounds[last]))
         begin, end = int(problem.offsets[documents.start]), int(problem.offsets[documents.stop])
         design, groups = problem.doc_prior.design, problem.word_groups
         alone = replace(design, row_of=np.empty(0, np.int32))
-        return hosting.Part(
+        return worker.HostedShards(
             first,
             bounds[first : last + 1] - bounds[first],
-            np.asarray(problem.words[begin:end]) if file is None else hosting.FilePart(file, begin, end),
+            np.asarray(problem.words[begin:end]) if file is None else worker.FilePart(file, begin, end),
             problem.offsets[documents.start : documents.stop + 1] - begin,
             design.row_of[documents],
             topics[begin:end],
@@ -228,7 +228,7 @@ class SpreadAssignment(Assignment):
 
     def _ready(self, seat: Seat) -> Any:
         """Something small to wait for, since a host cannot be fetched."""
-        return self._cluster.submit(hosting.Host.require, seat.host, 0, on=seat.address, name="ready")
+        return self._cluster.submit(worker.Host.require, seat.host, 0, on=seat.address, name="ready")
 
     def _ask_hosts(self, question: Callable[..., Any], name: str) -> list[Any]:
         futures = [
@@ -241,18 +241,17 @@ class SpreadAssignment(Assignment):
         while len(turns) > FAN_IN:
             pieces = [turns[i : i + FAN_IN] for i in range(0, len(turns), FAN_IN)]
             turns = [
-                self._cluster.submit(hosting.add_turns, piece, on=self.addresses, name="add-changes")
-                for piece in pieces
+                self._cluster.submit(worker.add_turns, piece, on=self.addresses, name="add-changes") for piece in pieces
             ]
         return turns
 
-    def _changed(self, alpha: Concentration, beta: Concentration) -> hosting.Weights:
+    def _changed(self, alpha: Concentration, beta: Concentration) -> worker.LogWeights:
         """The weights that hosts do not know yet."""
         known, now = self._sent, (alpha.log_weights.copy(), beta.log_weights.copy())
-        self._sent = hosting.Weights(*now)
-        return hosting.Weights(*(None if _same(*pair) else pair[1] for pair in zip(known, now, strict=True)))
+        self._sent = worker.LogWeights(*now)
+        return worker.LogWeights(*(None if _same(*pair) else pair[1] for pair in zip(known, now, strict=True)))
 
-    def _weigh(self, weights: hosting.Weights, done: Sequence[hosting.HostTurn], n_turns: int) -> None:
+    def _weigh(self, weights: worker.LogWeights, done: Sequence[worker.HostTurn], n_turns: int) -> None:
         """Add up what this sweep sent."""
         n_hosts = len(self.seats)
         self.traffic = {

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from metalda.errors import ClusterError, missing_extra
 from metalda.storage.manifest import package_version
-from metalda.training.hosting import OutOfStep
+from metalda.training.distributed.worker import OutOfStep
 
 logger = logging.getLogger("metalda.cluster")
 

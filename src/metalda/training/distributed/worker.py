@@ -34,7 +34,7 @@ class FilePart(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class HostedShards:
     """All that a worker needs to be a host: sent once."""
 
     first: int  # the number of the first shard
@@ -63,7 +63,7 @@ class HostTurn(NamedTuple):
     n_bytes: int = 0  # of counts that came from another host in this sweep
 
 
-class Weights(NamedTuple):
+class LogWeights(NamedTuple):
     """Log weights that have changed; None if they have not."""
 
     documents: NDArray[np.float64] | None
@@ -73,7 +73,7 @@ class Weights(NamedTuple):
 class Host:
     """Some shards in a worker's memory. It lives as long as the client keeps the future that made it."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: HostedShards) -> None:
         self.doc_prior, self.word_prior, self.stripes = part.doc_prior, part.word_prior, part.stripes
         words = part.words
         if isinstance(words, FilePart):
@@ -102,7 +102,7 @@ class Host:
     def run(self) -> Run:
         return self._pool.map if self._pool else map
 
-    def adopt(self, weights: Weights) -> None:
+    def adopt(self, weights: LogWeights) -> None:
         """Form alpha and beta from weights, as the client does."""
         if weights.documents is not None:
             self.alpha = self.doc_prior.alpha(weights.documents)
@@ -128,7 +128,7 @@ def sweep_turn(
     n_turns: int,
     turn: int,
     seeds: Sequence[np.uint64],
-    weights: Weights,
+    weights: LogWeights,
     totals: NDArray[np.int64] | None,
     previous: Sequence[HostTurn],
     incoming: PackedCounts | None,

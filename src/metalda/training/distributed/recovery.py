@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from metalda.errors import ClusterError
 from metalda.samplers.base import Problem
 from metalda.samplers.counts import Topics
-from metalda.training.cluster import MOST_LOSSES, Cluster, WorkersLost
+from metalda.training.distributed.assignment import DistributedAssignment
+from metalda.training.distributed.cluster import MOST_LOSSES, Cluster, WorkersLost
 from metalda.training.gibbs import resume_chain
-from metalda.training.spreading import SpreadAssignment
 
 if TYPE_CHECKING:
     from metalda.training.checkpoint import Progress
@@ -51,7 +51,7 @@ class Snapshot(NamedTuple):
         progress.state = resume_chain(problem, arrays, self.log_doc_weights, self.log_word_weights, self.n_sweeps)
 
 
-class Survivor:
+class Recovery:
     """Runs a chain on a cluster. When workers are lost, it deals the shards anew and repeats what was lost."""
 
     def __init__(self, cluster: Cluster, problem: Problem, progress: Progress, step: Callable[[], Any]) -> None:
@@ -86,7 +86,7 @@ class Survivor:
         """Remember this state; and if workers have come or gone, deal the shards anew."""
         self._snapshot = Snapshot.take(self._progress)
         assignment = self._progress.state.assignment
-        assert isinstance(assignment, SpreadAssignment)
+        assert isinstance(assignment, DistributedAssignment)
         workers = self._cluster.workers()
         n_hosts = min(len(workers), len(self._problem.shards))
         if n_hosts > len(assignment.seats):
@@ -98,19 +98,19 @@ class Survivor:
         if self._leave() or progress.n_sweeps != self._snapshot.n_sweeps:
             self._snapshot.restore(self._problem, progress)
         local = progress.state.assignment
-        spread = SpreadAssignment(self._cluster, self._problem, local.topics, local.counts)
+        spread = DistributedAssignment(self._cluster, self._problem, local.topics, local.counts)
         progress.state = progress.state._replace(assignment=spread)
         self._in_place = True
 
     def _leave(self) -> bool:
         """Let the hosts go, if there are any."""
         assignment = self._progress.state.assignment
-        if not isinstance(assignment, SpreadAssignment):
+        if not isinstance(assignment, DistributedAssignment):
             return False
         assignment.leave()
         return True
 
-    def __enter__(self) -> Survivor:
+    def __enter__(self) -> Recovery:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -2,7 +2,7 @@
 
 from threadpoolctl import ThreadpoolController
 
-from metalda.meta.blas import one_blas_thread
+from metalda.utils.blas import one_blas_thread
 
 
 def n_threads() -> list[int]:
