@@ -143,7 +143,7 @@ class Reading:
     @classmethod
     def of(cls, model: TopicModel) -> Reading:
         """How the texts of a model were read; of one that was fitted in Python, how they became words at least."""
-        tokenising = model.tokenising_
+        tokenising = model.schema_
         if "reading" in model.metadata_ or tokenising is None:
             return cls.from_saved(model.metadata_)
         if tokenising.analyzer is not None or tokenising.ngram_range[0] != 1:

@@ -1,4 +1,4 @@
-"""What `fit` and `transform` accept, and how it becomes a corpus."""
+"""From the documents that `fit` and `transform` accept to a corpus."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_input(
         raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
-    if has_names and not fitting and estimator.named_words_ and not hasattr(estimator, "feature_names_in_"):
+    if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
         return Corpus.from_counts(X, y)  # its columns say which words they count, in whatever order
     try:
         matrix = validate_data(

@@ -144,7 +144,7 @@ def _keep(progress: Progress) -> None:
 
 def _finish(progress: Progress) -> Trained:
     columns = dict(zip(TraceRow._fields, zip(*progress.trace, strict=True), strict=True))
-    history = {"sweep": np.arange(1, progress.n_sweeps + 1)}
+    history = {"iteration": np.arange(1, progress.n_sweeps + 1)}
     history |= {name: np.array(columns[name]) for name in ("log_likelihood", "seconds", "moved")}
     history |= {name: np.array(columns[name]) for name in ("doc_tables", "word_tables") if any(columns[name])}
     progress.doc_topics /= np.float32(len(progress.draws))
