@@ -10,7 +10,8 @@ from contracts import QUICK, corpus
 from metalda import LDA
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.models.saving import pack_model
 from metalda.priors import Fixed, LogLinear
 

@@ -197,7 +197,9 @@ def center(weights: Weights) -> NDArray[np.float64]:
     n_bare = weights.design.row_sizes[weights.members.sum(axis=0) == 0].sum()
     shares = sizes / max(sizes.sum() + n_bare, 1.0)
     own = np.stack([draw[:-1] for draw in weights.draws])
-    return own - np.tensordot(shares, own, axes=(0, 1))[:, None] * ~weights.is_number[:, None]
+    average = np.tensordot(shares, own, axes=(0, 1))[:, None]
+    effects: NDArray[np.float64] = own - average * ~weights.is_number[:, None]
+    return effects
 
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:

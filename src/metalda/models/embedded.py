@@ -16,7 +16,8 @@ from metalda.errors import InputError
 from metalda.meta import Embeddings
 from metalda.meta.design import Design
 from metalda.meta.neighbours import neighbour_lists
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.models.short_texts import DMM
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
@@ -38,16 +39,17 @@ class EmbeddedModel(TopicModel):
     def _needs_names(self) -> bool:
         return True
 
-    def _vectors(self, vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _vectors(self, vocabulary: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Vectors of words, zeros for words without one; and which words have one."""
         name = type(self).__name__
         if self.embeddings is None:
             raise InputError(
                 f"{name} needs word vectors: embeddings=Embeddings.read(...) (--embeddings FILE on the command line)"
             )
-        return self.embeddings.look_up(vocabulary)
+        vectors, known = self.embeddings.look_up(vocabulary)
+        return vectors, known
 
-    def _vectors_to_learn_from(self, vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _vectors_to_learn_from(self, vocabulary: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The same for training; InputError if no word has a vector."""
         vectors, known = self._vectors(vocabulary)
         if not known.any():
@@ -148,7 +150,8 @@ class LFLDA(EmbeddedModel):
         return self._mix(super()._mean_phi_alone(draws, unseen), mean_softmax_alone(draws, seen[known], new))
 
     def _mix(self, by_counts: NDArray[np.float32], by_vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.float32(1 - self.weight) * by_counts + np.float32(self.weight) * by_vectors
+        mixed: NDArray[np.float32] = np.float32(1 - self.weight) * by_counts + np.float32(self.weight) * by_vectors
+        return mixed
 
 
 @dataclass(eq=False, repr=False)

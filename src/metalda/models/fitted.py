@@ -70,7 +70,7 @@ class Fitted:
 
     @property
     def n_topics(self) -> int:
-        return self.phi.shape[1]
+        return int(self.phi.shape[1])
 
     @cached_property
     def word_index(self) -> dict[str, int]:
@@ -81,7 +81,8 @@ class Fitted:
     def topic_shares(self) -> NDArray[np.float64]:
         """Share of each topic in the training tokens, averaged over draws."""
         totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
-        return totals / max(totals.sum(), 1)
+        shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
+        return shares
 
 
 class FittedModel(BaseEstimator):
@@ -95,13 +96,15 @@ class FittedModel(BaseEstimator):
     @property
     def fitted_(self) -> Fitted:
         """The result of training; NotFittedError before `fit`."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises
         return self._fitted
 
     @property
     def components_(self) -> NDArray[np.float32]:
         """Probabilities of words [topic, word]; rows sum to 1."""
-        return self.fitted_.phi.T
+        transposed: NDArray[np.float32] = self.fitted_.phi.T
+        return transposed
 
     @property
     def doc_topics_(self) -> NDArray[np.float32]:
@@ -218,13 +221,13 @@ class FittedModel(BaseEstimator):
     def _repr_html_inner(self) -> str:
         """The topics of a fitted model; scikit-learn's diagram of an unfitted one."""
         if not self.__sklearn_is_fitted__():
-            return super()._repr_html_inner()
+            return str(super()._repr_html_inner())
         table = self.topics()
         table = table.assign(share=table["share"].map("{:.1%}".format), words=table["words"].map(", ".join))
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
             bundle["text/html"] = self._repr_html_inner()
         return bundle
@@ -258,4 +261,5 @@ def best_words(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     """scikit-learn's `available_if`, which type checkers see through: the method exists where `check(model)` holds."""
-    return _available_if(check)
+    decorate: Callable[[Method], Method] = _available_if(check)
+    return decorate

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.base import POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import POSITIVE
 from metalda.priors import Fixed, LogLinear, Masked
 from metalda.samplers import Problem
 

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, Gamma, LogLinear
 from metalda.samplers import Problem
 

@@ -21,7 +21,8 @@ class ModelEntry(NamedTuple):
 
     def load(self) -> type[TopicModel]:
         """The class."""
-        return getattr(import_module(self.module), self.class_name)
+        found: type[TopicModel] = getattr(import_module(self.module), self.class_name)
+        return found
 
 
 MODELS = (  # in the order in which they are listed

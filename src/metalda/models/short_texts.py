@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.models.lda import LDA
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, PseudoDocuments, Sampler, Urn
