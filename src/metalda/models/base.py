@@ -15,13 +15,13 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.tokenising import Tokenising
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.meta.shards import group_words, order_by_group, shard_bounds
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.saving import identify, pack_model
 from metalda.models.transform import FoldingIn
 from metalda.priors import LogLinear
 from metalda.samplers import Problem, Tokens
+from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster

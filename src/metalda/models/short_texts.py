@@ -19,8 +19,9 @@ from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.models.lda import LDA
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, PseudoDocuments, Sampler, Urn
-from metalda.samplers.folding import Documents, infer_from_mixtures, infer_single_topics
-from metalda.samplers.pseudo import Mixture
+from metalda.samplers.folding import Documents
+from metalda.samplers.pseudo import Mixture, infer_from_mixtures
+from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, where doc_prior is not given

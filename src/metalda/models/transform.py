@@ -20,12 +20,12 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.tokenising import renumber
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.meta.shards import shard_bounds
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
 from metalda.models.inputs import has_words, read_input
 from metalda.samplers import Draw
 from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
+from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.threads import count_jobs
 
