@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta import Embeddings
-from metalda.meta.design import Design
 from metalda.meta.neighbours import neighbour_lists
 from metalda.models.base import TopicModel
-from metalda.models.declaration import N_COMPONENTS, POSITIVE
+from metalda.models.declaration import POSITIVE
+from metalda.models.lda import LDA
 from metalda.models.short_texts import DMM
-from metalda.priors import Fixed, LogLinear
+from metalda.priors import LogLinear
 from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
 from metalda.samplers.latent import mean_softmax, mean_softmax_alone
 
@@ -62,7 +62,7 @@ class EmbeddedModel(TopicModel):
 
 
 @dataclass(eq=False, repr=False)
-class LFLDA(EmbeddedModel):
+class LFLDA(LDA, EmbeddedModel):
     """Latent feature LDA (Nguyen et al. 2015): topics are mixtures of counted words and of a softmax over vectors.
 
     Parameters
@@ -100,29 +100,18 @@ class LFLDA(EmbeddedModel):
     (2, 4)
     """
 
-    n_components: int = 50
     _: KW_ONLY
     weight: float = 0.6
     initial_iterations: int | None = None
-    doc_prior: float = 0.1
-    word_prior: float = 0.01
     regularization: float = 0.01
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LDA._parameter_constraints,
         **EmbeddedModel._parameter_constraints,
-        "n_components": N_COMPONENTS,
         "weight": [Interval(Real, 0, 1, closed="both")],
         "initial_iterations": [Interval(Integral, 0, None, closed="left"), None],
-        "doc_prior": [POSITIVE],
-        "word_prior": [POSITIVE],
         "regularization": [POSITIVE],
     }
-
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Fixed(documents, self.doc_prior)
-
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         vectors, known = self._vectors_to_learn_from(corpus.vocabulary)

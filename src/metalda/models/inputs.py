@@ -24,7 +24,7 @@ def read_input(
     names_needed: bool = False,
     tokenising: Tokenising | None = None,
 ) -> Corpus:
-    """A corpus with labels from a Corpus, a count matrix, texts (of which `tokenising` makes words) or token lists."""
+    """A corpus with labels from a Corpus, a count matrix, texts (tokenized by `tokenising`) or token lists."""
     if fitting and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
     if isinstance(X, Corpus):
@@ -37,15 +37,15 @@ def read_input(
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
         from_texts = partial(Corpus.from_texts, **(tokenising or Tokenising()).arguments)
-        return _tokenise(from_texts, X, y, None if fitting else vocabulary)
+        return _tokenize(from_texts, X, y, None if fitting else vocabulary)
     if _is_tokens(X):
-        return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
+        return _tokenize(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:
         raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
     if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
-        return Corpus.from_counts(X, y)  # its columns say which words they count, in whatever order
+        return Corpus.from_counts(X, y)  # columns are matched by name, in any order
     try:
         matrix = validate_data(
             estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
@@ -69,12 +69,12 @@ def read_input(
 
 
 def has_words(X: Any) -> bool:
-    """Whether documents bring words by name, and not only numbered columns."""
+    """Whether documents have words by name instead of numbered columns."""
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
-def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
-    """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
+def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
+    """Make a corpus. Where new documents have no words, its vocabulary is that of the model."""
     try:
         return make(X, y)
     except EmptyVocabularyError:
@@ -88,13 +88,13 @@ def _is_texts(X: Any) -> bool:
 
 
 def _is_tokens(X: Any) -> bool:
-    """Lists of strings; some of them, or all, may be empty."""
+    """Whether X is a list of lists of strings, which may be empty."""
     lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
     return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
 
 
 def _items(X: Any) -> Iterable[Any]:
-    """The documents of a list, an array of objects or strings, or a column of a frame; nothing of a matrix."""
+    """The documents of a list, of an array of objects or strings, or of a column of a frame; none of a matrix."""
     if isinstance(X, list | tuple):
         return X
     if not hasattr(X, "ndim"):

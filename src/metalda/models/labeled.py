@@ -25,7 +25,7 @@ SHARED = "(shared)"
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LabeledModel(TopicModel):
-    """Documents may have the topics of their labels, and shared ones."""
+    """Base of both: a document has the topics of its labels, and shared topics."""
 
     doc_prior: float = 0.1
     word_prior: float = 0.01

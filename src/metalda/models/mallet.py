@@ -38,7 +38,7 @@ class _Tokens(NamedTuple):
     sources: dict[int, str]  # of documents
 
 
-def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", progress: bool = False) -> MalletState:
+def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", verbose: bool = False) -> MalletState:
     """Read the state of a model that Mallet trained (``mallet train-topics --output-state state.gz``).
 
     Parameters
@@ -47,8 +47,8 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
         Plain text, or compressed (.gz, .bz2, .xz).
     encoding : str
         Mallet writes the default encoding of its machine, which may differ from UTF-8.
-    progress : bool
-        Show a progress bar, if there is a terminal.
+    verbose : bool
+        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
     from tqdm import tqdm
 
     text = read_lines(Path(path), encoding)
-    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if progress else True), start=1)
+    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if verbose else True), start=1)
     alpha, beta = _read_header(str(path), lines)
     tokens = _read_tokens(str(path), lines, len(alpha))
     order = np.argsort(tokens.documents, kind="stable")

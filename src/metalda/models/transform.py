@@ -349,7 +349,7 @@ class LabelSets(NamedTuple):
 
     @classmethod
     def of(cls, design: Design) -> LabelSets:
-        """All sets but the empty one: a document without labels may be one that nobody labeled."""
+        """All sets but the empty one: the labels of a document without labels may be missing."""
         sizes = np.where(np.diff(design.row_starts) > 1, design.row_sizes, 0)
         rows = np.argsort(-sizes, kind="stable")[: min(MAX_LABEL_SETS, np.count_nonzero(sizes))]
         return cls(design.matrix[rows], sizes[rows] / sizes[rows].sum())
