@@ -1,4 +1,4 @@
-"""The kernels of pseudo-documents against their twins, and where floats end."""
+"""The kernels of pseudo-documents against the reference, and at the limits of floats."""
 
 import numpy as np
 import pytest
@@ -97,17 +97,18 @@ def test_seeds_can_be_found_for_both_ends():
 def test_the_likelihood_of_rows_is_a_dirichlet_multinomial_each(rows, seed):
     concentration = np.random.default_rng(seed).gamma(0.5, 1, 3) + 1e-6
     expected = sum(reference.dirichlet_multinomial(concentration, np.array(row)) for row in rows)
-    assert log_multinomials(np.array(rows, np.int32), concentration) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    found = log_multinomials(frozen(rows, np.int32), frozen(concentration, np.float64))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def _mix(documents, prior, theta, phi):
-    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    offsets = frozen(np.concatenate([[0], np.cumsum([len(d) for d in documents])]), np.int64)
     words, rows = np.unique(np.array([v for d in documents for v in d], np.int32), return_inverse=True)
-    by_topic = np.ascontiguousarray(theta.T, np.float32)
+    by_topic, prior = frozen(theta.T, np.float32), frozen(prior, np.float64)
     probabilities = np.empty((len(words), len(prior)), np.float32)
-    word_probabilities(phi.astype(np.float32), words, by_topic, probabilities)
+    word_probabilities(frozen(phi, np.float32), frozen(words, np.int32), by_topic, probabilities)
     total = np.zeros((len(documents), theta.shape[1]))
-    mix_pseudo_documents(rows.astype(np.int32), offsets, probabilities, prior, by_topic, total)
+    mix_pseudo_documents(frozen(rows, np.int32), offsets, frozen(probabilities, np.float32), prior, by_topic, total)
     return total
 
 

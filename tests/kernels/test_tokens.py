@@ -12,7 +12,8 @@ from scipy.stats import chisquare
 
 import reference
 from metalda.corpus import NamedMatrix
-from metalda.kernels.choice import choose_topic
+from metalda.kernels.border import COMPILED
+from metalda.kernels.helpers import choose_topic
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Shard
 from metalda.samplers import TopicCounts
@@ -123,7 +124,7 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
 @pytest.mark.parametrize("old", [0, 33])  # in either block of smoothing sums
 def test_a_token_of_a_shared_sweep_follows_the_formula(old):
     """The first token only, drawn again and again: it may stay, or move within its word, its document, or anywhere."""
-    rng, n_topics, n = np.random.default_rng(old), 40, 20_000
+    rng, n_topics, n = np.random.default_rng(old), 40, 20_000 if COMPILED else 1000
     words, offsets = _flatten([[0, 1, 1, 2, 0, 3], [0, 0, 2, 3]])
     start = np.array([old, 5, 5, 39, 7, old, 7, 9, 20, old], np.uint16)
     smooth = rng.gamma(1.0, 0.2, (1, n_topics))
@@ -206,7 +207,7 @@ def test_what_is_left_of_a_word_without_the_token_is_not_lost_beside_it(shared, 
     shard = Shard.cut(words[:6], offsets[:2], np.array([0]), 0, 1)
     start = np.array([0, 0, 0, 0, 0, 0, 1], np.uint16)
     a, b = 6.0 * beta / (5 + 2 * beta), alpha_b * (1 + beta) / (1 + 2 * beta)  # of the first token; the others stay
-    rng, moved, n = np.random.default_rng(0), 0, 3000
+    rng, moved, n = np.random.default_rng(0), 0, 3000 if COMPILED else 1000
     for _ in range(n):
         topics = start.copy()
         counts = TopicCounts.count(words, topics, 2, design)

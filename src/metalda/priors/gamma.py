@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
+from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
 from metalda.priors.loglinear import Blocks, LearnsFromDocuments, LearnsFromWords, Lesson, WordCounts

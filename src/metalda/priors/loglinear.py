@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from metalda.kernels.augmentation import multiply_weights
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import count_topics
+from metalda.kernels.weights import count_topics, multiply_weights
 from metalda.meta.design import Concentration, Design
 from metalda.meta.shards import Shard
 

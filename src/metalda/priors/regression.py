@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
+from metalda.kernels.weights import add_rising
 from metalda.meta.design import Concentration
 from metalda.meta.shards import Shard
 from metalda.priors.loglinear import (
