@@ -185,7 +185,7 @@ def test_a_header_that_promises_too_much_costs_nothing(tmp_path):
     ("array", "words", "expected"),
     [
         (VECTORS, "cat\ndog\n", "2 words for 3 rows"),
-        (VECTORS, "cat\ndog\nbird\nfish\n", "4 words for the 3 rows"),
+        (VECTORS, "cat\ndog\nbird\nfish\n", "4 words for 3 rows"),
         (VECTORS[0], "cat\ndog\nbird\n", "expected one numeric array"),
         (np.array([["a"]]), "cat\n", "expected one numeric array"),
         (np.array([[None]], dtype=object), "cat\n", "not a readable .npy file"),

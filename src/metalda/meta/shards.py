@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.storage.scratch import empty_beside
+from metalda.storage.arrays import empty_beside
 from metalda.utils.chunks import spans, tally
 
 

@@ -15,7 +15,7 @@ from metalda.meta.design import Concentration
 from metalda.priors import LearnsFromDocuments
 from metalda.samplers.base import Assignment, Problem, Run
 from metalda.samplers.counts import TopicCounts, Topics
-from metalda.storage.mapped import MappedFile, is_here
+from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
 

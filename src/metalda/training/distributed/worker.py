@@ -18,7 +18,7 @@ from metalda.priors import LearnsFromDocuments, LogLinear
 from metalda.samplers.base import Run
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.tokens import Share
-from metalda.storage.mapped import MappedFile
+from metalda.storage.arrays import MappedFile
 
 
 class OutOfStep(RuntimeError):
