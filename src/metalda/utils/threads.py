@@ -9,6 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+# Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
 
 def count_jobs(n_jobs: int | None) -> int:
     """Return the number of jobs by the convention of joblib: None is 1, -1 all cores, -2 all but one."""
