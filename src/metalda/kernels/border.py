@@ -92,7 +92,7 @@ def _is_cached(compiled: Any) -> bool:
 
 def frozen(array: Any, dtype: DTypeLike) -> NDArray[Any]:
     """Return a read-only, C-contiguous view of an array with this dtype, or a copy where a view is impossible."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 
@@ -140,7 +140,7 @@ class _LanesModel(PrimitiveModel):
 _lanes = _Lanes()
 
 
-def _address(context, builder, array_type, array, row):
+def _address(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
     data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
     return builder.bitcast(builder.gep(data, [builder.mul(row, row.type(LANES))]), _VECTOR.as_pointer())
 

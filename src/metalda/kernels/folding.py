@@ -13,6 +13,15 @@ from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import FAINT, choose_topic, log_rising, multiply_rising, next_uniform, stir
 
 
+@helper
+def _longest(offsets):
+    """Return the number of tokens of the longest document."""
+    longest = 0
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    return longest
+
+
 @kernel
 def _choose_faint_phi(factor, word_phi, uniform):
     """Choose a topic in float64, for a token whose float32 weights vanish."""
@@ -32,10 +41,7 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
     factor = np.empty(n_topics, np.float32)  # alpha[d, k] + m[d, k]
     weights = np.empty(n_topics, np.float32)
     expected = np.empty(n_topics, np.float32)
-    longest = 0
-    for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    topics = np.empty(longest, np.int64)
+    topics = np.empty(_longest(offsets), np.int64)
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
         doc_alpha = alpha[doc_rows[d]]
@@ -136,10 +142,7 @@ def infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, s
     current = np.empty(n_topics, np.float64)
     token_weights = np.empty(n_topics, np.float64)
     set_weights = np.empty(n_sets, np.float64)
-    longest = 0
-    for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    topics = np.empty(longest, np.int64)
+    topics = np.empty(_longest(offsets), np.int64)
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
         state = keys[d]

@@ -120,7 +120,7 @@ def check_writable(path: PathLike, kind: str = "model") -> None:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def _check_target(folder: Any, kind: str) -> None:
+def _check_target(folder: Path | Remote, kind: str) -> None:
     """Require a folder that is absent (with an existing parent), empty, or holds a save of this kind."""
     try:
         if not folder.exists():
@@ -137,7 +137,7 @@ def _check_target(folder: Any, kind: str) -> None:
         raise StorageError(f"{folder}: holds other files and no saved {kind}: choose a new or empty folder")
 
 
-def _check_source(folder: Any, kind: str) -> None:
+def _check_source(folder: Path | Remote, kind: str) -> None:
     """Require a folder that holds a save of this kind."""
     try:
         if not folder.exists():
@@ -239,7 +239,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _remove(paths: Any) -> None:
+def _remove(paths: Iterable[Path | Remote]) -> None:
     for path in paths:
         with suppress(OSError):  # a stray file is harmless: readers ignore it
             path.unlink()
@@ -263,7 +263,7 @@ def _upload(here: Path, folder: Remote, kind: str) -> None:
     _remove(folder / name for name in old)
 
 
-def _read_files(folder: Any, files: dict[str, ArrayFile], *, mmap: bool) -> dict[str, np.ndarray]:
+def _read_files(folder: Path | Remote, files: dict[str, ArrayFile], *, mmap: bool) -> dict[str, np.ndarray]:
     """Read all array files of a save."""
     arrays: dict[str, np.ndarray] = {}
     with _here(folder, files) as here:
@@ -275,7 +275,7 @@ def _read_files(folder: Any, files: dict[str, ArrayFile], *, mmap: bool) -> dict
 
 
 @contextmanager
-def _here(folder: Any, names: Iterable[str]) -> Iterator[Any]:
+def _here(folder: Path | Remote, names: Iterable[str]) -> Iterator[Path]:
     """Yield the folder itself if it is on this machine, else a temporary folder with copies of these files."""
     if not isinstance(folder, Remote):
         yield folder
@@ -290,7 +290,7 @@ def _here(folder: Any, names: Iterable[str]) -> Iterator[Any]:
         yield Path(here)
 
 
-def _read_file(path: Path, shown: Any, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
+def _read_file(path: Path, shown: Path | Remote, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
     """Check and read one array file; `shown` is its name in error messages."""
     try:
         size = path.stat().st_size

@@ -33,9 +33,10 @@ class Remote:
         except ImportError:
             raise missing_extra("fsspec", "dask", f"Reading and writing {self.url}") from None
         try:
-            return fsspec.core.url_to_fs(self.url)
+            system, path = fsspec.core.url_to_fs(self.url)
         except (ValueError, ImportError) as error:  # an unknown scheme, or a missing package for it
             raise InputError(f"{self.url}: {' '.join(str(error).split())}") from error
+        return system, path
 
     @property
     def system(self) -> Any:
@@ -101,7 +102,8 @@ class Remote:
             yield name, self / name
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        return self.system.open(self.path, mode)
+        file: BinaryIO = self.system.open(self.path, mode)
+        return file
 
     def read_bytes(self) -> bytes:
         with self.open("rb") as file:
