@@ -58,9 +58,9 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
                 word_phi = phi[words[i]]
                 total = float32(0)
                 for k in range(n_topics):
-                    weight = factor[k] * word_phi[k]
-                    weights[k] = weight
-                    total += weight
+                    weights[k] = factor[k] * word_phi[k]
+                for k in range(n_topics):
+                    total += weights[k]
                 state, uniform = next_uniform(state)
                 if total > FAINT:
                     new = choose_topic(weights, n_topics, float32(uniform * total))
