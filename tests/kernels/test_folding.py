@@ -116,7 +116,7 @@ def test_probabilities_are_those_of_the_sum_over_all_topics(scale, n_draws):
 
 
 def test_long_documents_and_extreme_priors_neither_overflow_nor_vanish():
-    """Products of some hundred factors, and of alpha from 1e-30 to 1e30, lie far beyond what a float holds."""
+    """Products of hundreds of factors, with alpha from 1e-30 to 1e30, are far outside the range of floats."""
     phi = np.full((2, 3), 0.5)
     phi[0] = [0.9, 0.1, 0.5]
     phi[1] = 1 - phi[0]

@@ -54,7 +54,7 @@ def _call(topics, order, alpha, concentration, moved, counts, seed):
 )
 @settings(derandomize=True, max_examples=150, deadline=None)
 def test_moving_documents_equals_the_formula(lengths, n_topics, n_pseudo, prior, seed):
-    """Also where a product of the factors would be beyond all floats."""
+    """Also where a product of the factors is outside the range of floats."""
     rng = np.random.default_rng(seed)
     alpha = prior * rng.uniform(0.5, 2, n_topics)
     topics = [rng.integers(0, n_topics, n) for n in lengths]
@@ -76,7 +76,7 @@ def test_a_pseudo_document_may_fall_behind_by_more_than_a_float_and_come_back():
 @pytest.mark.parametrize("bits", [0, 2**64 - 1], ids=["u = 0", "u = 1 - 2^-53"])
 @pytest.mark.parametrize("right", [0, 17, 39])
 def test_a_pseudo_document_of_weight_zero_is_never_drawn(bits, right):
-    """A long document of topic 0: beside the pseudo-document that has topic 0, the weights of all others underflow."""
+    """A long document of topic 0: relative to the pseudo-document with topic 0, all other weights underflow."""
     topics = [[0 if p == right else 1] * 600 for p in range(40)] + [[0] * 900]
     pseudo = [*range(40), 5]
     moved = np.array(pseudo, np.int32)
@@ -131,7 +131,7 @@ def test_mixing_pseudo_documents_equals_the_formula(lengths, n_topics, n_pseudo,
 
 
 def test_words_without_probability_still_leave_a_distribution():
-    """Word 0 has none in one pseudo-document, word 1 none anywhere (as float32 has it)."""
+    """Word 0 has probability 0 in one pseudo-document, word 1 in all of them."""
     phi = np.array([[0.5, 0.0], [0.0, 0.0], [0.5, 1.0]])
     found = _mix([[0], [1], [0, 1, 2] * 30], np.array([0.25, 0.75]), np.eye(2), phi)
     np.testing.assert_allclose(found[0], [1, 0], atol=1e-12)

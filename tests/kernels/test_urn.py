@@ -63,13 +63,13 @@ def test_a_sweep_equals_the_formula_document_by_document(documents, n_topics, se
     neighbors = NEIGHBORS if promotes else [[]] * N_WORDS
     problem = _problem(documents, n_topics, neighbors=neighbors if promotes else None)
     state, rngs = start_chain(problem, np.random.default_rng(seed)), Generators.spawn(seed, problem)
-    twin = Generators.spawn(seed, problem)
+    same_rngs = Generators.spawn(seed, problem)
     topics, promoted = _nested(problem, state)
     alpha, beta = np.full(n_topics, np.float32(0.7), float), float(np.float32(0.3))
     for _ in range(3):
         before = state.topics.copy()
         state, record = sweep(problem, state, rngs)
-        uniforms = reference.splitmix(twin.shards[0].integers(2**64, dtype=np.uint64))
+        uniforms = reference.splitmix(same_rngs.shards[0].integers(2**64, dtype=np.uint64))
         reference.sweep_documents(documents, topics, promoted, neighbors, alpha, beta, 0.4, N_WORDS, uniforms)
         assert _nested(problem, state) == (topics, promoted)
         assert record.moved == (state.topics != before).sum()
@@ -80,7 +80,7 @@ def test_a_sweep_equals_the_formula_document_by_document(documents, n_topics, se
 
 @pytest.mark.parametrize("bounds", [[0, 40], [0, 13, 13, 40]])
 def test_promotions_are_undone_exactly(bounds):
-    """Whatever promotes and moves, the counts are those of the topics and flags, and nothing is left without them."""
+    """After any moves and promotions the counts are those of the topics and flags, and 0 once all are removed."""
     rng = np.random.default_rng(0)
     documents = [rng.integers(0, N_WORDS, rng.integers(0, 9)).tolist() for _ in range(40)]
     problem = _problem(documents, 6, promotion=0.1, bounds=bounds)
@@ -140,7 +140,7 @@ def test_theta_of_training_documents_is_their_conditional_however_long_they_are(
 
 
 def test_a_topic_of_weight_zero_is_never_drawn():
-    """A long document beside topics that are full of other words: their weights are beyond float64."""
+    """A long document, and topics full of other words: their weights are outside the range of float64."""
     documents = [[0] * 2000, [1] * 3000, [2] * 3000, [3]]
     problem = _problem(documents, 3, beta=1e-3, neighbors=None)
     state, rngs = _state(problem, [1, 0, 2, 0]), Generators.spawn(0, problem)

@@ -102,7 +102,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
 
 
 def test_a_vanishing_weight_comes_back():
-    """A product that had reached 0 would hold its weight there for ever; 1e-200 is drawn anew from its conditional."""
+    """A product of 0 would keep its weight at 0; a weight of 1e-200 is redrawn from its conditional."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 1.0)
     log_weights = np.array([[-460.0], [-460.0]])
     drawn = _update(
@@ -112,7 +112,7 @@ def test_a_vanishing_weight_comes_back():
 
 
 def test_documents_whose_alpha_vanishes_still_inform_their_labels():
-    """-log q is then huge, and only its product with alpha means anything."""
+    """-log q is then huge, and only its product with alpha is meaningful."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 2.5)
     log_weights = np.array([[np.log(1e-40)], [np.log(10.0)]])
     given_parts = Augmentation(np.full((2, 1), 3), np.array([1e39]), np.ones(1))
@@ -171,7 +171,7 @@ def test_an_empty_topic_gives_words_a_distribution_however_small_its_beta(log_we
 
 
 def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
-    """Freezing them, as the Java original does, would keep the posterior too, but never move."""
+    """The Java original freezes them: the posterior is still invariant, but the chain does not move."""
     prior = Gamma(Design.build(None, 4), 0.01, 2.5)
     nothing = Augmentation(np.zeros((1, 3000), np.int64), np.full(1, 4.0), np.zeros(3000))
     drawn = np.exp(_update(prior, np.full((1, 3000), -9.0), nothing, np.random.default_rng(0))[0])

@@ -1,4 +1,4 @@
-"""Embeddings: reading every format, the paper's binarisation, and one clear line for each kind of bad file."""
+"""Embeddings: reading every format, the paper's binarization, and one line for each kind of bad file."""
 
 import bz2
 import copy

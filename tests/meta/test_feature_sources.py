@@ -89,7 +89,7 @@ vectors = st.integers(1, 12).flatmap(
 
 
 def obvious_neighbors(x, n_neighbors, min_similarity):
-    """All pairs, one after the other."""
+    """Compare all pairs."""
     result = []
     for i, a in enumerate(x):
         found = []

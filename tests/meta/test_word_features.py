@@ -1,4 +1,4 @@
-"""WordFeatures: where they come from, how they line up with a vocabulary, and what is refused."""
+"""WordFeatures: sources, alignment with a vocabulary, and refused input."""
 
 import bz2
 import copy
@@ -127,14 +127,14 @@ def test_from_frame_takes_bits_as_they_are_and_categories_by_value():
             "pet": [True, False, False],
             "nullable": pd.array([False, True, False], dtype="boolean"),
             "size": pd.Categorical(["small", "big", None], categories=["big", "small", "unused"]),
-            "colour": ["red", None, "red"],
+            "color": ["red", None, "red"],
         },
         index=["cat", "cow", "rock"],
     )
     assert as_mapping(WordFeatures.from_frame(frame)) == {
-        "cat": {"animal", "pet", "size=small", "colour=red"},
+        "cat": {"animal", "pet", "size=small", "color=red"},
         "cow": {"animal", "nullable", "size=big"},
-        "rock": {"colour=red"},
+        "rock": {"color=red"},
     }
 
 

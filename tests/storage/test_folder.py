@@ -1,4 +1,4 @@
-"""Saved folders: what goes in comes out, and no failure leaves a mess."""
+"""Saved folders: round trips, failures at every step, several writers, and damage."""
 
 import errno
 import json
