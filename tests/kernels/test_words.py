@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from metalda.corpus.tokenising import TOKEN_PATTERN
+from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.evaluation.encoding import text_encoder
 
 TEXTS = st.lists(

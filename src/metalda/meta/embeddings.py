@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.corpus.named import first_duplicate
+from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError
 from metalda.meta.vector_files import FORMATS, Format, Row, Wanted, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures

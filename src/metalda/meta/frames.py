@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from metalda.corpus.frames import column_names, column_values, settle
 from metalda.errors import InputError
+from metalda.utils.frames import collect_frame, column_names, column_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def frame_features(frame: Any) -> tuple[tuple[str, ...], sparse.csr_array, tuple[str, ...]]:
     """Words (the index, or the first column of a frame that has none), words × features, and names."""
-    frame = frame if hasattr(frame, "index") else _indexed(settle(frame))
+    frame = frame if hasattr(frame, "index") else _indexed(collect_frame(frame))
     words = tuple(frame.index)
     if wrong := [word for word in words if not isinstance(word, str)]:
         raise InputError(f"the frame's index must hold the words, not {wrong[0]!r}: use frame.set_index(COLUMN)")

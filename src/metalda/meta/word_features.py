@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.corpus.named import first_duplicate
+from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_files import read_features
 from metalda.meta.frames import frame_features
