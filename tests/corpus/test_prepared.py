@@ -62,6 +62,7 @@ def assert_same(prepared: Corpus, read: Corpus) -> None:
         np.testing.assert_array_equal(a, b)
     assert prepared.vocabulary == read.vocabulary
     assert prepared.label_names == read.label_names
+    assert prepared.schema == read.schema
     assert (prepared.labels is None) == (read.labels is None)
     assert (prepared.ids is None) == (read.ids is None)
     assert prepared.ids is None or prepared.ids == read.ids

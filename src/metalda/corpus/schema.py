@@ -157,7 +157,7 @@ class Schema:
 
     def fits(self, X: Any) -> bool:
         """Tell whether X is a frame that has the text columns of this schema, with texts or lists of tokens in them."""
-        if not self.text or not hasattr(X, "columns"):
+        if not self.text or not (hasattr(X, "collect_schema") or hasattr(X, "columns")):
             return False
         frame = collect_frame(X)
         names = column_names(frame)
