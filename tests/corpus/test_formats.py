@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from corpus.files import COMPRESSORS, EXPECTED, FILES, ROWS, as_jsonl, as_parquet, as_table, error_of, sets, write
-from metalda.corpus import Corpus
+from metalda.corpus import FORMATS, Corpus
+from metalda.corpus.formats import Document, FileFormat
 from metalda.errors import MissingExtraError
 
 
@@ -252,3 +253,41 @@ def test_arxiv_abstracts_keep_one_document_per_line(data_folder, tmp_path):
     lines = path.read_text(encoding="utf-8").split("\n")[1:-1]
     assert corpus.ids == tuple(line.split("\t")[0] for line in lines)
     assert "cs.CL" in corpus.label_names
+
+
+@pytest.mark.parametrize("compression", COMPRESSORS)
+def test_a_wikipedia_dump_is_read_like_any_other_format(tmp_path, compression):
+    page = "<page><title>{0}</title><ns>{1}</ns><revision><text>{2}</text></revision></page>"
+    articles = (("Cat", 0, "The '''cat''' [[dog]]"), ("Talk:Cat", 1, "no"), ("Ä", 0, "Bär"))
+    data = f"<mediawiki>{''.join(page.format(*article) for article in articles)}</mediawiki>".encode()
+    path = write(tmp_path / f"wiki.xml{compression}", COMPRESSORS[compression](data))
+    corpus = Corpus.read(path)
+    assert list(corpus) == [["cat", "dog"], ["bär"]]
+    assert corpus.ids == ("Cat", "Ä")
+    assert corpus.labels is None
+    assert corpus.schema.format == "wikipedia"
+    prepared = Corpus.prepare(path, tmp_path / "corpus")
+    assert list(prepared) == list(corpus)
+    assert prepared.ids == corpus.ids
+    assert "has no fields" in error_of(path, text="title")
+
+
+def test_other_xml_is_not_a_wikipedia_dump(tmp_path):
+    assert error_of(write(tmp_path / "a.xml", "<html><p>cat</p></html>")) == (
+        ": not a Wikipedia dump: it begins with <html>, not <mediawiki>"
+    )
+    assert "not a Wikipedia dump" in error_of(write(tmp_path / "b.xml", "no markup"))
+
+
+def test_a_format_is_one_reader_and_one_entry(tmp_path, monkeypatch):
+    def paragraphs(path, schema):
+        for text in path.read_text(schema.encoding).split("\n\n"):
+            yield Document(text, id=text.split()[0])
+
+    entry = FileFormat("paragraphs", "text with a document per paragraph", paragraphs, (".par",))
+    monkeypatch.setitem(FORMATS, "paragraphs", entry)
+    corpus = Corpus.read(write(tmp_path / "a.par", "cat\ndog\n\nrain sun\n"))
+    assert list(corpus) == [["cat", "dog"], ["rain", "sun"]]
+    assert corpus.ids == ("cat", "rain")
+    assert list(Corpus.read(write(tmp_path / "b.par", "wind"), schema=corpus.schema)) == [["wind"]]
+    assert "paragraphs" in error_of(write(tmp_path / "c.unknown", "x"))
