@@ -88,7 +88,7 @@ def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path}: is a folder, but a file is needed") from error
+        raise InputError(f"{path}: is a folder, where a file is meant") from error
     except UnicodeDecodeError as error:
         raise InputError(_locate_undecodable(path, encoding)) from error
     except UnicodeError as error:  # e.g. UTF-16 without its mark
