@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from metalda.corpus.schema import fixed_vocabulary
@@ -44,7 +45,7 @@ def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> FlatT
     return FlatTokens(columns[order], offsets, words)
 
 
-def sort_within(documents: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def sort_within(documents: NDArray[np.uint64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the order by document, then by key; equals ``np.lexsort((keys, documents))`` in a quarter of the time.
 
     Both are packed into one integer. If the shortened keys of two tokens are equal, the full keys are sorted.
@@ -97,7 +98,7 @@ def _whole_counts(counts: csr_array) -> csr_array:
     return csr_array((whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _token_keys(cells: csr_array, vocabulary: Sequence[str]) -> np.ndarray:
+def _token_keys(cells: csr_array, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
     """Return a pseudo-random uint64 per token, from its word, its occurrence and its document."""
     word_hash = np.zeros(len(vocabulary), dtype=np.uint64)
     for j in np.unique(cells.indices):
@@ -115,9 +116,10 @@ def _hash(word: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Apply the finalizer of SplitMix64: every bit of the input affects every bit of the output."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    mixed: NDArray[np.uint64] = x ^ (x >> np.uint64(31))
+    return mixed

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from metalda.corpus.matrix import NamedMatrix
@@ -70,7 +71,7 @@ class LabelCollector:
         self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
-    def numbered(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    def numbered(self) -> tuple[NDArray[np.int32], NDArray[np.int64], list[str]]:
         """Return the labels of all documents so far, their offsets, and the names in order of first occurrence."""
         return np.array(self._columns, dtype=np.int32), np.array(self._offsets, dtype=np.int64), list(self._ids)
 

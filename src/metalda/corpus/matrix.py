@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from metalda.errors import InputError
@@ -45,7 +46,8 @@ class NamedMatrix:
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        return self.matrix.shape
+        n_rows, n_columns = self.matrix.shape
+        return n_rows, n_columns
 
     @property
     def is_binary(self) -> bool:
@@ -91,7 +93,7 @@ def first_duplicate(names: Iterable[str]) -> str | None:
     return None
 
 
-def row_indices(index: Any, n_rows: int) -> np.ndarray:
+def row_indices(index: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the row numbers that a slice, a Boolean mask or a list of integers selects, as int64.
 
     ``(index, ...)`` is accepted too: scikit-learn indexes objects with a shape in that way.
@@ -121,7 +123,9 @@ def row_indices(index: Any, n_rows: int) -> np.ndarray:
     return np.where(rows < 0, rows + n_rows, rows)
 
 
-def take_rows(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def take_rows(
+    values: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return these rows of flat ragged data, in this order, as values and offsets."""
     starts, lengths = offsets[rows], np.diff(offsets)[rows]
     new_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

@@ -29,17 +29,17 @@ MAX_DOCUMENTS, MAX_CHARACTERS = 50_000, 8_000_000  # of a part; a single documen
 class CorpusPart:
     """The saved arrays of a part, memory-mapped."""
 
-    words: NDArray[Any]  # as indices into the vocabulary
-    offsets: NDArray[Any]
-    word_bytes: NDArray[Any]  # the vocabulary, packed; empty if the schema has one
-    word_offsets: NDArray[Any]
-    frequency: NDArray[Any]  # number of documents with each word
-    totals: NDArray[Any]  # number of tokens of each word
-    label_columns: NDArray[Any]  # as indices into the names
-    label_offsets: NDArray[Any]
+    words: NDArray[np.int32]  # as indices into the vocabulary
+    offsets: NDArray[np.int64]
+    word_bytes: NDArray[np.uint8]  # the vocabulary, packed; empty if the schema has one
+    word_offsets: NDArray[np.int64]
+    frequency: NDArray[np.int64]  # number of documents with each word
+    totals: NDArray[np.int64]  # number of tokens of each word
+    label_columns: NDArray[np.int32]  # as indices into the names
+    label_offsets: NDArray[np.int64]
     label_names: list[str]
-    id_bytes: NDArray[Any]
-    id_offsets: NDArray[Any]  # fewer than the documents if some have no id
+    id_bytes: NDArray[np.uint8]
+    id_offsets: NDArray[np.int64]  # fewer than the documents if some have no id
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -134,12 +134,12 @@ class MergedWords:
 
     vocabulary: tuple[str, ...]
     n_tokens: int
-    new_ids: NDArray[Any] | None  # by id over all parts; None if a given vocabulary numbers the words of all parts
+    new_ids: NDArray[np.int32] | None  # by id over all parts; None if a given vocabulary numbers the words of all parts
 
     def arrays(self, parts: Parts, numbers: BinaryIO, n_documents: int) -> dict[str, Any]:
         """Return words and offsets of the corpus, given the file that `merge_words` wrote."""
 
-        def renumbered() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        def renumbered() -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
             numbers.seek(0)
             for part in parts():
                 if self.new_ids is None:
@@ -243,7 +243,7 @@ def merge_ids(parts: Parts, n_documents: int) -> dict[str, Any]:
     }
 
 
-def _joined(pieces: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+def _joined(pieces: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
     """Turn the offsets of consecutive pieces into the offsets of all."""
     end = 0
     yield np.zeros(1, np.int64)

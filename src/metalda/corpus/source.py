@@ -125,7 +125,8 @@ def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
         return items
     from tqdm import tqdm
 
-    return tqdm(items, desc="Reading", unit=" documents", disable=None)
+    bar: Iterable[Item] = tqdm(items, desc="Reading", unit=" documents", disable=None)
+    return bar
 
 
 def read_blocks(

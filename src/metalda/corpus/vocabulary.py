@@ -178,7 +178,7 @@ class TokenCollector:
         return FlatTokens(words, offsets, tuple(vocabulary[i] for i in np.flatnonzero(kept)))
 
 
-def document_frequency(words: NDArray[Any], offsets: NDArray[Any], n_words: int) -> NDArray[Any]:
+def document_frequency(words: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
     """Count the documents in which each word occurs, by transposing, which needs no sort."""
     by_word = csr_array((np.ones(len(words), np.int8), words, offsets), shape=(len(offsets) - 1, n_words)).tocsc()
     documents, starts = by_word.indices, by_word.indptr
@@ -186,20 +186,23 @@ def document_frequency(words: NDArray[Any], offsets: NDArray[Any], n_words: int)
     is_new[1:] = documents[1:] != documents[:-1]
     is_new[starts[:-1][np.diff(starts) > 0]] = 1
     total = np.concatenate(([0], np.cumsum(is_new)))
-    return total[starts[1:]] - total[starts[:-1]]
+    frequency: NDArray[np.int64] = total[starts[1:]] - total[starts[:-1]]
+    return frequency
 
 
-def keep_words(words: NDArray[Any], offsets: NDArray[Any], kept: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def keep_words(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Drop the tokens of all other words and renumber; the order of the rest is kept."""
     return renumber(words, offsets, np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32))
 
 
 def renumber(
-    words: NDArray[Any],
-    offsets: NDArray[Any],
-    new_id: NDArray[Any],
-    choose: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    words: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    new_id: NDArray[np.int32],
+    choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Replace word ids by new ones, and drop the tokens of words whose new id is negative.
 
     `choose` returns, given the offsets of some documents, which of their tokens to keep.
