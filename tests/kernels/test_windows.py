@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from metalda.corpus.tokenising import TOKEN_PATTERN
+from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.evaluation.counting import Counter
 from metalda.evaluation.encoding import Encoded, text_encoder
 

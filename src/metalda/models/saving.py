@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Schema
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.identity import plain
@@ -33,7 +33,7 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         **{name: getattr(model, name) for name in _PLAIN},
         **{name: list(getattr(model, name)) for name in _NAMES},
         "named_columns": hasattr(model, "feature_names_in_"),
-        "tokenising": None if model.tokenising_ is None else model.tokenising_.to_saved(),
+        "schema": None if model.schema_ is None else model.schema_.to_json(),
         "named_by_parameter": model.vocabulary is not None,
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(model.draws_).items()}
@@ -76,8 +76,7 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
         setattr(model, name, document[name])
     for name in _NAMES:
         setattr(model, name, tuple(document[name]))
-    tokenising = document.get("tokenising")  # models of older versions have none
-    model.tokenising_ = None if tokenising is None else Tokenising.from_saved(tokenising)
+    model.schema_ = None if document["schema"] is None else Schema.from_json(document["schema"])
     model.vocabulary_ = vocabulary
     model.n_features_in_ = len(vocabulary)
     if document["named_columns"]:

@@ -39,7 +39,7 @@ def data(tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(parts, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(parts, "MAX_DOCUMENTS", 3)
 
 
 @pytest.fixture
@@ -62,6 +62,7 @@ def assert_same(prepared: Corpus, read: Corpus) -> None:
         np.testing.assert_array_equal(a, b)
     assert prepared.vocabulary == read.vocabulary
     assert prepared.label_names == read.label_names
+    assert prepared.schema == read.schema
     assert (prepared.labels is None) == (read.labels is None)
     assert (prepared.ids is None) == (read.ids is None)
     assert prepared.ids is None or prepared.ids == read.ids
@@ -102,7 +103,7 @@ records = st.fixed_dictionaries(
             "min_df": st.sampled_from([1, 2, 0.3]),
             "max_df": st.sampled_from([1.0, 3, 0.5]),
             "max_features": st.integers(1, 4),
-            "stop_words": st.just("english"),
+            "stop_words": st.none(),
             "vocabulary": st.just(["wind", "cat", "sun"]),
             "ngram_range": st.just((1, 2)),
         },
@@ -113,7 +114,7 @@ def test_a_prepared_corpus_is_the_corpus_that_is_read(records, size, how):
     if "bins" in how:
         how.pop("numbers", None)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "MOST_DOCUMENTS", size)
+        patch.setattr(parts, "MAX_DOCUMENTS", size)
         data, output = Path(folder, "data.jsonl"), Path(folder, "corpus")
         data.write_text("".join(json.dumps(record) + "\n" for record in records))
         expected = corpus_or_error(lambda: Corpus.read(data, **how))
@@ -163,7 +164,7 @@ def test_ctrl_c_keeps_the_parts_that_are_done(data, tmp_path, monkeypatch, writt
 
     with monkeypatch.context() as patch:
         patch.setattr(parts.PartWriter, "__call__", interrupted)
-        with pytest.raises(KeyboardInterrupt, match=r"what is done is kept in .*again to go on"):
+        with pytest.raises(KeyboardInterrupt, match=r"finished parts are kept in .*again to resume"):
             Corpus.prepare(data, tmp_path / "corpus")
     assert written == [0, 1, 2, 3]
     with pytest.raises(StorageError, match=r"not a saved corpus"):
@@ -184,9 +185,9 @@ def test_other_filters_can_be_given_to_go_on(data, tmp_path, written):
 @pytest.mark.parametrize(
     ("how", "what"),
     [
-        ({"stop_words": "english"}, "tokenising"),
+        ({"stop_words": None}, "tokenizing"),
         ({"labels": "tags"}, "fields"),
-        ({"vocabulary": ["cat"]}, "tokenising"),
+        ({"vocabulary": ["cat"]}, "tokenizing"),
     ],
 )
 def test_what_another_command_left_is_refused_in_one_line_and_can_be_thrown_away(data, tmp_path, how, what, written):
@@ -231,16 +232,6 @@ def test_an_analyzer_that_other_processes_cannot_import_is_one_line(data, tmp_pa
     assert_same(Corpus.prepare(data, tmp_path / "corpus", analyzer=str.split), Corpus.read(data, analyzer=str.split))
 
 
-def test_ids_of_older_folders_are_read(tmp_path):
-    from metalda.storage import write_folder
-
-    arrays = {"words": np.zeros(1, np.int32), "offsets": np.array([0, 1, 1])}
-    write_folder(
-        tmp_path / "c", "corpus", {"vocabulary": ["a"], "ids": ["p", "q"], "labels": None}, arrays, layout="npy"
-    )
-    assert Corpus.load(tmp_path / "c").ids == ("p", "q")
-
-
 def test_a_folder_of_a_saved_corpus_is_not_read_as_texts(data, tmp_path):
     Corpus.prepare(data, tmp_path / "corpus")
     with pytest.raises(InputError, match=r"is a saved corpus, not a folder of texts: Corpus.load reads it"):
@@ -248,7 +239,7 @@ def test_a_folder_of_a_saved_corpus_is_not_read_as_texts(data, tmp_path):
 
 
 def test_memory_does_not_grow_with_the_documents(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "MOST_DOCUMENTS", 200)
+    monkeypatch.setattr(parts, "MAX_DOCUMENTS", 200)
     peaks = []
     for n_documents in (1_000, 10_000):
         data = write_jsonl(tmp_path / f"{n_documents}.jsonl", n_documents)
@@ -263,7 +254,7 @@ STOPPED = """
 import os, signal, sys, time
 from metalda.corpus import Corpus, parts
 
-parts.MOST_DOCUMENTS = 3
+parts.MAX_DOCUMENTS = 3
 write = parts.PartWriter.__call__
 
 def stopping(self, number, documents):

@@ -9,7 +9,7 @@ import pytest
 
 from datasets.helpers import tar
 from metalda import datasets
-from metalda.datasets.places import cache_folder, find_collection, find_compressed, members
+from metalda.datasets.catalog import cache_folder, find_collection, find_compressed, members
 from metalda.errors import InputError
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from corpus.files import COMPRESSORS, EXPECTED, FILES, ROWS, as_jsonl, as_parquet, as_table, error_of, sets, write
-from metalda.corpus import Corpus
+from metalda.corpus import FORMATS, Corpus
+from metalda.corpus.formats import Document, FileFormat
 from metalda.errors import MissingExtraError
 
 
@@ -19,7 +20,7 @@ from metalda.errors import MissingExtraError
 @pytest.mark.parametrize("suffix", FILES)
 def test_records_of_every_format_and_compression(tmp_path, suffix, compression):
     path = write(tmp_path / f"NEWS{suffix.upper()}{compression}", COMPRESSORS[compression](FILES[suffix]()))
-    corpus = Corpus.read(path, text="text", labels="tags")
+    corpus = Corpus.read(path, text="text", labels="tags", stop_words=None)
     assert list(corpus) == EXPECTED
     assert sets(corpus) == [{"weather"}, set(), {"sport"}]
     assert corpus.ids == ("d1", "d2", "d3")
@@ -30,7 +31,8 @@ def test_records_of_every_format_and_compression(tmp_path, suffix, compression):
 def test_text_has_a_document_per_line(tmp_path, compression):
     data = "First line\n\nthird\u2028still third\x85third\x0cthird\nlast".encode()
     for name in ("news.txt", "news.log", "news"):
-        corpus = Corpus.read(write(tmp_path / f"{name}{compression}", COMPRESSORS[compression](data)))
+        path = write(tmp_path / f"{name}{compression}", COMPRESSORS[compression](data))
+        corpus = Corpus.read(path, stop_words=None)
         assert list(corpus) == [["first", "line"], [], ["third", "still", "third", "third", "third"], ["last"]]
         assert corpus.ids is None
         assert corpus.labels is None
@@ -98,7 +100,7 @@ def test_byte_order_marks_and_windows_line_ends_are_fine(tmp_path, suffix):
         ".jsonl": as_jsonl().replace(b"\n", b"\r\n"),
         ".txt": "\r\n".join(" ".join(row["text"].split()) for row in ROWS).encode() + b"\r\n",
     }[suffix]
-    corpus = Corpus.read(write(tmp_path / f"news{suffix}", b"\xef\xbb\xbf" + data))
+    corpus = Corpus.read(write(tmp_path / f"news{suffix}", b"\xef\xbb\xbf" + data), stop_words=None)
     assert [list(d) for d in corpus] == EXPECTED
     assert not any("\r" in word or "\ufeff" in word for word in corpus.vocabulary)
 
@@ -119,7 +121,7 @@ def test_a_csv_of_a_spreadsheet_may_have_semicolons(tmp_path):
 
 
 def test_a_field_of_a_million_words_is_fine(tmp_path):
-    long = "word " * 1_000_000
+    long = "word " * 1_000_000  # "other", below, is a stop word
     for suffix, data in {
         ".csv": f"text\n{long}\nother\n",
         ".tsv": f"text\tb\n{long}\tx\nother\ty\n",
@@ -127,7 +129,7 @@ def test_a_field_of_a_million_words_is_fine(tmp_path):
         ".txt": f"{long}\nother\n",
     }.items():
         corpus = Corpus.read(write(tmp_path / f"long{suffix}", data))
-        assert corpus.n_tokens == 1_000_001
+        assert corpus.n_tokens == 1_000_000
 
 
 def test_fields_of_jsonl_may_differ_from_line_to_line(tmp_path):
@@ -194,7 +196,7 @@ def test_quotes_of_a_tsv_that_was_not_quoted_are_plain_characters(tmp_path, text
     texts = texts * 3
     rows = [f"{i}\t{text}" if last else f"{text}\t{i}" for i, text in enumerate(texts)]
     path = write(tmp_path / "n.tsv", "\n".join(["id\ttext" if last else "text\tid", *rows]) + "\n")
-    corpus = Corpus.read(path, token_pattern=r"[^\s\"]+")
+    corpus = Corpus.read(path, token_pattern=r"[^\s\"]+", stop_words=None)
     assert corpus.ids == tuple(str(i) for i in range(len(texts)))
     assert list(corpus) == [text.replace('"', " ").lower().split() for text in texts]
 
@@ -204,7 +206,7 @@ def test_quoted_tabs_and_newlines_of_a_tsv_are_read(tmp_path):
     path = write(tmp_path / "n.tsv", data)
     assert error_of(path).startswith(" line 7: 3 fields, but the header has 2")
     write(path, data.removesuffix("x\ty\tz\n"))
-    assert list(Corpus.read(path)) == [["one", "tab", "here"], ["two", "lines"], ["plain"]]
+    assert list(Corpus.read(path, stop_words=None)) == [["one", "tab", "here"], ["two", "lines"], ["plain"]]
 
 
 def test_many_open_quotes_in_a_tsv_do_not_exhaust_the_stack(tmp_path):
@@ -222,7 +224,7 @@ def test_settings_are_those_of_from_texts(tmp_path):
 
 
 def test_progress_is_quiet_without_a_terminal(tmp_path, capfd):
-    assert len(Corpus.read(write(tmp_path / "n.txt", "aa\nbb\n"), progress=True)) == 2
+    assert len(Corpus.read(write(tmp_path / "n.txt", "aa\nbb\n"), verbose=True)) == 2
     assert capfd.readouterr().err == ""
 
 
@@ -251,3 +253,41 @@ def test_arxiv_abstracts_keep_one_document_per_line(data_folder, tmp_path):
     lines = path.read_text(encoding="utf-8").split("\n")[1:-1]
     assert corpus.ids == tuple(line.split("\t")[0] for line in lines)
     assert "cs.CL" in corpus.label_names
+
+
+@pytest.mark.parametrize("compression", COMPRESSORS)
+def test_a_wikipedia_dump_is_read_like_any_other_format(tmp_path, compression):
+    page = "<page><title>{0}</title><ns>{1}</ns><revision><text>{2}</text></revision></page>"
+    articles = (("Cat", 0, "The '''cat''' [[dog]]"), ("Talk:Cat", 1, "no"), ("Ä", 0, "Bär"))
+    data = f"<mediawiki>{''.join(page.format(*article) for article in articles)}</mediawiki>".encode()
+    path = write(tmp_path / f"wiki.xml{compression}", COMPRESSORS[compression](data))
+    corpus = Corpus.read(path)
+    assert list(corpus) == [["cat", "dog"], ["bär"]]
+    assert corpus.ids == ("Cat", "Ä")
+    assert corpus.labels is None
+    assert corpus.schema.format == "wikipedia"
+    prepared = Corpus.prepare(path, tmp_path / "corpus")
+    assert list(prepared) == list(corpus)
+    assert prepared.ids == corpus.ids
+    assert "has no fields" in error_of(path, text="title")
+
+
+def test_other_xml_is_not_a_wikipedia_dump(tmp_path):
+    assert error_of(write(tmp_path / "a.xml", "<html><p>cat</p></html>")) == (
+        ": not a Wikipedia dump: it begins with <html>, not <mediawiki>"
+    )
+    assert "not a Wikipedia dump" in error_of(write(tmp_path / "b.xml", "no markup"))
+
+
+def test_a_format_is_one_reader_and_one_entry(tmp_path, monkeypatch):
+    def paragraphs(path, schema):
+        for text in path.read_text(schema.encoding).split("\n\n"):
+            yield Document(text, id=text.split()[0])
+
+    entry = FileFormat("paragraphs", "text with a document per paragraph", paragraphs, (".par",))
+    monkeypatch.setitem(FORMATS, "paragraphs", entry)
+    corpus = Corpus.read(write(tmp_path / "a.par", "cat\ndog\n\nrain sun\n"))
+    assert list(corpus) == [["cat", "dog"], ["rain", "sun"]]
+    assert corpus.ids == ("cat", "rain")
+    assert list(Corpus.read(write(tmp_path / "b.par", "wind"), schema=corpus.schema)) == [["wind"]]
+    assert "paragraphs" in error_of(write(tmp_path / "c.unknown", "x"))

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
 from metalda.corpus import Corpus
-from metalda.corpus.counting import sort_within
+from metalda.corpus.counts import sort_within
 from metalda.errors import InputError
 
 COUNTS = hnp.arrays(
@@ -102,7 +102,7 @@ def test_what_is_no_count_is_refused_with_its_cell(bad, message, sparse):
     [
         (np.ones(3), "two dimensions"),
         (np.ones((1, 2, 3)), "two dimensions"),
-        ([["a", "b"]], "does not hold numbers only"),
+        ([["a", "b"]], "holds values that are not numbers"),
         (np.ones((1, 1)) * 1j, "complex"),
         (np.array([[1e12]]), "more than"),
         (np.empty((0, 3)), "no documents"),

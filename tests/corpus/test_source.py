@@ -12,7 +12,7 @@ import pytest
 
 from metalda.corpus import files
 from metalda.corpus.files import read_ahead
-from metalda.corpus.streaming import read_blocks
+from metalda.corpus.source import read_blocks
 from metalda.corpus.wikipedia import strip_markup
 from metalda.errors import InputError
 

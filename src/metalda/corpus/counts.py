@@ -1,4 +1,4 @@
-"""From a document-term matrix to tokens in an order that is fixed by the document alone."""
+"""From a document-term matrix to tokens, in an order that depends on the document alone."""
 
 import hashlib
 import warnings
@@ -6,24 +6,26 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from metalda.corpus.frames import column_names, settle
-from metalda.corpus.tokenising import Tokens, fixed_vocabulary
+from metalda.corpus.schema import fixed_vocabulary
+from metalda.corpus.vocabulary import FlatTokens
 from metalda.errors import InputError
+from metalda.utils.frames import collect_frame, column_names
 
 _MAX_TOKENS = 2**32
 
 
-def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> Tokens:
-    """Tokens of a dense or sparse matrix of counts, or of a frame whose columns are the words.
+def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> FlatTokens:
+    """Return the tokens of a dense or sparse matrix of counts, or of a frame whose columns are the words.
 
-    A count matrix has no word order, and some uses need one (every other word is scored in document completion). So
-    each document's tokens are permuted, by hashes of its own words and counts: the same document has the same order
-    in whatever matrix, row and column order it stands.
+    A count matrix has no word order, but document completion needs one, because it scores every second word. The
+    tokens of each document are permuted by hashes of its own words and counts, so that a document has the same order
+    in every matrix, row and column order.
     """
     if hasattr(matrix, "columns"):
-        frame = settle(matrix)
+        frame = collect_frame(matrix)
         vocabulary = column_names(frame) if vocabulary is None else vocabulary
         matrix = frame.to_numpy()
     cells = _whole_counts(_as_csr(matrix))
@@ -40,13 +42,13 @@ def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> Token
     columns = np.repeat(cells.indices, cells.data).astype(np.int32)
     documents = np.repeat(np.arange(n_documents, dtype=np.uint64), np.diff(offsets))
     order = sort_within(documents, _token_keys(cells, words))
-    return Tokens(columns[order], offsets, words)
+    return FlatTokens(columns[order], offsets, words)
 
 
-def sort_within(documents: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The order by document, then by key; equals ``np.lexsort((keys, documents))`` in a quarter of the time.
+def sort_within(documents: NDArray[np.uint64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the order by document, then by key; equals ``np.lexsort((keys, documents))`` in a quarter of the time.
 
-    Both are packed into one integer; should the shortened keys of two tokens be equal, the full ones decide.
+    Both are packed into one integer. If the shortened keys of two tokens are equal, the full keys are sorted.
     """
     bits = np.uint64(int(documents.max(initial=0)).bit_length() or 1)
     packed = (documents << (np.uint64(64) - bits)) | (keys >> bits)
@@ -56,7 +58,7 @@ def sort_within(documents: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def _as_csr(matrix: Any) -> csr_array:
-    """Float64 in canonical form, on a copy."""
+    """Return a copy as float64 in canonical form."""
     try:
         if not issparse(matrix):
             matrix = np.asarray(matrix)
@@ -68,14 +70,14 @@ def _as_csr(matrix: Any) -> csr_array:
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"the count matrix does not hold numbers only: {error}") from error
+        raise InputError(f"the count matrix holds values that are not numbers: {error}") from error
     counts.sum_duplicates()
     counts.eliminate_zeros()
     return counts
 
 
 def _whole_counts(counts: csr_array) -> csr_array:
-    """The counts as int64; refuses what is no count, rounds what is a weight."""
+    """Return the counts as int64; weights are rounded, negative and non-finite values are errors."""
     values = counts.data
     for name, wrong in (("NaN", np.isnan(values)), ("infinite", np.isinf(values)), ("negative", values < 0)):
         if wrong.any():
@@ -96,8 +98,8 @@ def _whole_counts(counts: csr_array) -> csr_array:
     return csr_array((whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _token_keys(cells: csr_array, vocabulary: Sequence[str]) -> np.ndarray:
-    """A pseudo-random uint64 per token, from its word, its occurrence and its whole document."""
+def _token_keys(cells: csr_array, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
+    """Return a pseudo-random uint64 per token, from its word, its occurrence and its document."""
     word_hash = np.zeros(len(vocabulary), dtype=np.uint64)
     for j in np.unique(cells.indices):
         word_hash[j] = _hash(vocabulary[j])
@@ -114,9 +116,10 @@ def _hash(word: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64: every bit of the input moves every bit of the output."""
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Apply the finalizer of SplitMix64: every bit of the input affects every bit of the output."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    mixed: NDArray[np.uint64] = x ^ (x >> np.uint64(31))
+    return mixed
