@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from metalda.corpus import Corpus, NamedMatrix
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
@@ -98,7 +97,7 @@ class TopicModel(FoldingIn):
             corpus.vocabulary,
             problem.doc_prior,
             problem.word_prior,
-            schema=corpus.tokenising,
+            schema=corpus.schema,
             n_shards=len(problem.shards),
             named_words=self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_"),
         )
@@ -167,7 +166,7 @@ class TopicModel(FoldingIn):
         doc_prior: LogLinear,
         word_prior: LogLinear,
         *,
-        schema: Tokenising | None,
+        schema: Schema | None,
         n_shards: int,
         named_words: bool,
     ) -> Self:
@@ -187,7 +186,6 @@ class TopicModel(FoldingIn):
             named_words=named_words,
         )
         self.n_features_in_ = len(vocabulary)  # scikit-learn assigns it, so it cannot be a property
-        self.metadata_: dict[str, Any] = {}
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta import Embeddings
-from metalda.meta.neighbours import neighbour_lists
+from metalda.meta.feature_sources import neighbor_lists
 from metalda.models.base import TopicModel
 from metalda.models.declaration import POSITIVE
 from metalda.models.lda import LDA
@@ -195,4 +195,4 @@ class GPUDMM(DMM, EmbeddedModel):
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         vectors, _ = self._vectors_to_learn_from(corpus.vocabulary)
-        return Urn(neighbour_lists(vectors, self.max_neighbors, self.similarity), self.promotion)
+        return Urn(neighbor_lists(vectors, self.max_neighbors, self.similarity), self.promotion)

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_is_fitted
 
-from metalda.corpus.markup import frame_html
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
+from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ class Fitted:
     doc_prior: LogLinear  # alpha of the training documents
     word_prior: LogLinear  # beta of the vocabulary
     history: Mapping[str, NDArray[Any]]  # columns of `history_`
-    schema: Tokenising | None  # how texts became words; None where tokens or counts were given
+    schema: Schema | None  # how raw data became a corpus; None where tokens or counts were given
     seed: int
     n_iter: int  # iterations done; 0 where another program trained the model
     n_shards: int
@@ -137,8 +137,8 @@ class FittedModel(BaseEstimator):
         return self.fitted_.feature_names
 
     @property
-    def schema_(self) -> Tokenising | None:
-        """How texts become words; None where the model was fitted on tokens or counts."""
+    def schema_(self) -> Schema | None:
+        """How raw data become documents and labels; None where the model was fitted on tokens or counts."""
         return self.fitted_.schema
 
     @property

@@ -14,6 +14,7 @@ from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
 from metalda.models.declaration import POSITIVE
+from metalda.models.inputs import without_labels
 from metalda.priors import Fixed, LogLinear, Masked
 from metalda.samplers import Problem
 
@@ -89,7 +90,7 @@ class _LabeledModel(TopicModel):
         """
         import pandas as pd
 
-        theta = self.transform(X.without_labels() if isinstance(X, Corpus) else X)
+        theta = self.transform(without_labels(X, self.schema_, self.vocabulary_))
         per_label, n_shared = self._topics_of_labels
         own = np.asarray(theta)[:, : theta.shape[1] - n_shared]
         by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Corpus, Schema
 from metalda.errors import InputError, StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
@@ -73,8 +72,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
         "label_names": list(fitted.label_names),
         "zero_is_a_number": fitted.labels.zero_is_a_number,
         "feature_names": list(fitted.feature_names),
-        "schema": None if fitted.schema is None else fitted.schema.to_saved(),
-        "metadata_": model.metadata_,
+        "schema": None if fitted.schema is None else fitted.schema.to_json(),
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(fitted.draws).items()}
     arrays["doc_topics"] = fitted.doc_topics
@@ -89,7 +87,8 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
         document["word_features"], packed = features.to_arrays()
         arrays.update({f"word_features.{name}": array for name, array in packed.items()})
     if embeddings is not None:
-        arrays.update({f"embeddings.{name}": array for name, array in embeddings.to_arrays().items()})
+        document["embeddings"], packed = embeddings.to_arrays()
+        arrays.update({f"embeddings.{name}": array for name, array in packed.items()})
     return document, arrays
 
 
@@ -102,11 +101,11 @@ def unpack_model(
     if document["named_by_parameter"]:
         parameters["vocabulary"] = list(vocabulary)
     if "word_features" in document:
-        parameters["word_features"] = WordFeatures.from_saved(
+        parameters["word_features"] = WordFeatures.from_arrays(
             document["word_features"], _under(arrays, "word_features")
         )
-    if embeddings := _under(arrays, "embeddings"):
-        parameters["embeddings"] = Embeddings.from_saved(embeddings)
+    if "embeddings" in document:
+        parameters["embeddings"] = Embeddings.from_arrays(document["embeddings"], _under(arrays, "embeddings"))
     model = model_class(**parameters)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(vocabulary, dtype=object)
@@ -118,17 +117,15 @@ def unpack_model(
         document["seed"],
     )
     labels = _unpack_labels(document, _under(arrays, "labels"))
-    model._keep_result(
+    return model._keep_result(
         trained,
         vocabulary,
         model._prior_of_documents(labels),
         model._prior_by_name(vocabulary, tuple(document["feature_names"])),
-        schema=None if document["schema"] is None else Tokenising.from_saved(document["schema"]),
+        schema=None if document["schema"] is None else Schema.from_json(document["schema"]),
         n_shards=document["n_shards"],
         named_words=document["named_words"],
     )
-    model.metadata_ = document["metadata_"]
-    return model
 
 
 def _unpack_labels(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Design:

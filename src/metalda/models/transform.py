@@ -17,12 +17,12 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix
-from metalda.corpus.tokenising import renumber
+from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
-from metalda.models.inputs import has_words, read_input
+from metalda.models.inputs import has_words, read_input, without_labels
 from metalda.samplers import Draw
 from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
 from metalda.samplers.shards import shard_bounds
@@ -103,7 +103,7 @@ class FoldingIn(TransformerMixin, Declaration):
         import pandas as pd
 
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(X.without_labels() if isinstance(X, Corpus) else X, None)
+        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
@@ -146,15 +146,16 @@ class FoldingIn(TransformerMixin, Declaration):
         return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
 
     def to_corpus(self, X: Any, y: Any = None) -> Corpus:
-        """Documents as the model reads them: texts are tokenized as those of the training were."""
+        """Documents as the model reads them: texts and rows of frames become a corpus by `schema_`."""
         fitted = self.fitted_
         if not fitted.named_words and has_words(X):
             raise InputError(
                 "the model was fitted on a matrix without names, so it knows no words, only columns; "
                 "give a matrix with the same columns, or fit with vocabulary="
             )
-        labels = y if self.uses_labels else None
-        return read_input(self, X, labels, fitted.vocabulary, fitting=False, tokenising=fitted.schema)
+        if self.uses_labels or fitted.schema is None:
+            return read_input(self, X, y, fitted.vocabulary, fitting=False, schema=fitted.schema)
+        return read_input(self, X, None, fitted.vocabulary, fitting=False, schema=fitted.schema.override(labels=()))
 
     def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
         """The arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
