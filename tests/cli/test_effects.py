@@ -43,7 +43,11 @@ def test_an_unknown_label_is_answered_with_the_nearest(run: Run, model: Path) ->
 def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: Path) -> None:
     data = write("a.txt", "cat dog\nsun rain\n")
     run("fit", data, "-o", tmp_path / "m", "-k", 2, "--iterations", 4)
-    assert "learnt from no labels" in error_line(run("effects", tmp_path / "m"))
+    assert "learned from no labels" in error_line(run("effects", tmp_path / "m"))
+    run("fit", data, "-o", tmp_path / "lda", "--model", "lda", "-k", 2, "--iterations", 4)
+    for options in ((), ("--contrast", "a", "b"), ("--proportions",)):
+        assert "this LDA does not learn from labels" in error_line(run("effects", tmp_path / "lda", *options))
+    assert "fit MetaLDA or WFLDA" in error_line(run("effects", tmp_path / "lda", "--features"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from cli.helpers import Run, error_line
 
 
 def test_topics_are_the_models_in_every_format(run: Run, model: Path) -> None:
-    expected = metalda.load(model).topics(top_n=3)["words"].tolist()
+    expected = metalda.load(model).topics(top_n=3)["words"].map(", ".join).tolist()
     table = run("topics", model, "--top-n", 3).stdout
     assert all(words in table for words in expected)
     as_json = json.loads(run("topics", model, "--top-n", 3, "--format", "json").stdout)

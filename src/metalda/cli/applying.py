@@ -71,7 +71,7 @@ def predict(
     """
     fitted = _load(model, jobs)
     if not fitted.label_names_:
-        raise InputError(f"{model}: this {type(fitted).__name__} learnt from no labels; fit one with --labels COLUMN")
+        raise InputError(f"{model}: this {type(fitted).__name__} learned from no labels; fit one with --labels COLUMN")
     corpus = new.read(fitted, data, id=id)
     probabilities = fitted.predict_label_probabilities(corpus)
     names, values = list(probabilities.columns), probabilities.to_numpy()

@@ -61,11 +61,13 @@ def effects(
     are in the order of the end of the interval that is nearest to 0, so that what is uncertain comes late.
     """
     import metalda
+    from metalda.models.effects import require_effects
 
     _check_choice(label, contrast, proportions, features, plot)
     if top is None:
         top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
+    require_effects(fitted, "feature" if features else "label")
     sides = None
     if contrast is not None:
         sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)

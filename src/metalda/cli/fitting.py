@@ -14,7 +14,7 @@ from metalda.cli import completing, options
 from metalda.cli.data import ReadingOptions
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
-from metalda.models.registry import MODELS, NAMES, find_model, parameters_of
+from metalda.models.registry import MODELS, NAMES, accepts, find_model, parameters_of
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -85,10 +85,10 @@ def fit(
     optimize_interval: options.OptimizeInterval = None,
     optimize_burn_in: options.OptimizeBurnIn = None,
     weight: options.Weight = None,
-    initial_sweeps: options.InitialSweeps = None,
+    initial_iterations: options.InitialIterations = None,
     similarity: options.Similarity = None,
     promotion: options.Promotion = None,
-    max_neighbours: options.MaxNeighbours = None,
+    max_neighbors: options.MaxNeighbors = None,
     regularization: options.Regularization = None,
     n_pseudo_documents: options.NPseudoDocuments = None,
     concentration: options.Concentration = None,
@@ -144,10 +144,10 @@ def fit(
         optimize_interval=optimize_interval,
         optimize_burn_in=optimize_burn_in,
         weight=weight,
-        initial_sweeps=initial_sweeps,
+        initial_iterations=initial_iterations,
         similarity=similarity,
         promotion=promotion,
-        max_neighbours=max_neighbours,
+        max_neighbors=max_neighbors,
         regularization=regularization,
         n_pseudo_documents=n_pseudo_documents,
         concentration=concentration,
@@ -166,7 +166,7 @@ def fit(
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)
-        if corpus.labels is not None and not estimator._uses_labels:
+        if corpus.labels is not None and not estimator.uses_labels:
             print(f"labels are not used: --model {model} does not learn from them")
         logging.getLogger("metalda.memory").setLevel(logging.INFO)  # how much training will need
     estimator.set_params(**found)
@@ -196,18 +196,11 @@ def _make_model(name: str, **parameters: Any) -> TopicModel:
         option = "--topics" if parameter == "n_components" else f"--{parameter.replace('_', '-')}"
         if parameter not in parameters_of(model):
             raise InputError(f"{option} has no meaning for --model {name}")
-        if isinstance(value, str) and not _takes_text(model, parameter, value):
+        if isinstance(value, str) and not accepts(model, parameter, value):
             raise InputError(f"{option} {value}: --model {name} needs a number")
     estimator = model(**given)
-    estimator._validate_params()  # `fit` would do that too, but only after everything has been read
+    estimator.validate()  # `fit` would do that too, but only after everything has been read
     return estimator
-
-
-def _takes_text(model: type[TopicModel], parameter: str, value: str) -> bool:
-    from sklearn.utils._param_validation import make_constraint
-
-    constraints = model._parameter_constraints[parameter]
-    return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
 
 
 def _example(data: Path, model: TopicModel) -> str:
@@ -231,7 +224,7 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     folder = clean(shlex.quote(str(output)))
     print(f"\nSaved to {clean(str(output))}. Next:")
     print(f"  metalda topics {folder} --top-n 20")
-    if model.label_names_ and model._has_label_effects:
+    if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
     print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")

@@ -28,7 +28,7 @@ def import_state(
     from metalda.utils.terminal import clean
 
     check_writable(output)
-    model, corpus = metalda.read_mallet_state(state, encoding=encoding or "utf-8", progress=not quiet)
+    model, corpus = metalda.read_mallet_state(state, encoding=encoding or "utf-8", verbose=not quiet)
     model.save(output)
     if not quiet:
         print(clean(corpus_line(state.name, corpus)))

@@ -213,10 +213,13 @@ Weight = Annotated[
         "--weight", min=0, max=1, help="lflda: share of words that is drawn from vectors.", show_default="0.6"
     ),
 ]
-InitialSweeps = Annotated[
+InitialIterations = Annotated[
     int | None,
     typer.Option(
-        "--initial-sweeps", min=0, help="lflda: sweeps before vectors are used.", show_default="three quarters of them"
+        "--initial-iterations",
+        min=0,
+        help="lflda: iterations before vectors are used.",
+        show_default="three quarters of them",
     ),
 ]
 Similarity = Annotated[
@@ -226,10 +229,10 @@ Similarity = Annotated[
 Promotion = Annotated[
     float | None, typer.Option("--promotion", help="gpudmm: what a promoted word gains.", show_default="0.1")
 ]
-MaxNeighbours = Annotated[
+MaxNeighbors = Annotated[
     int | None,
     typer.Option(
-        "--max-neighbours", min=0, help="gpudmm: a word similar to more words promotes none.", show_default="20"
+        "--max-neighbors", min=0, help="gpudmm: a word similar to more words promotes none.", show_default="20"
     ),
 ]
 Regularization = Annotated[
