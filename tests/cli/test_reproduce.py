@@ -18,7 +18,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quick(data: Path, tmp_path: Path) -> tuple[object, ...]:
-    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--sweeps", 8, "--seeds", 2)
+    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--iterations", 8, "--seeds", 2)
 
 
 def cells(folder: Path, name: str) -> list[dict]:
@@ -132,9 +132,9 @@ def test_an_interrupted_table_goes_on(
     [
         (("perplexity", "-d", "bbc"), "the experiments have no dataset 'bbc'; they have ws, tmn"),
         (("perplexity", "-m", "lda"), "the experiments have no model 'lda'; they have LDA, PTM"),
-        (("perplexity", "-k", "50,many"), "--topics 50,many: expected whole numbers from 1 on"),
-        (("speed", "--no-run"), "no runs of speed are there yet"),
-        (("findings",), "no runs to draw findings from"),
+        (("perplexity", "-k", "50,many"), "--topics 50,many: expected positive whole numbers"),
+        (("speed", "--no-run"), "no finished runs of speed"),
+        (("findings",), "no finished runs to check the findings with"),
     ],
 )
 def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

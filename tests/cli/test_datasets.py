@@ -54,7 +54,7 @@ def test_the_same_as_json(run: Run, folder: Path) -> None:
 
 
 def test_empty_documents_are_told_of(run: Run, folder: Path) -> None:
-    assert "1 document without a word left" in run("datasets", "tmn", "--folder", folder).stdout
+    assert "1 document without words" in run("datasets", "tmn", "--folder", folder).stdout
 
 
 def test_a_dataset_outside_the_paper_has_nothing_beside_it(run: Run, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_words_without_vectors_can_be_dropped(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--download",), "go with the name of a dataset"),
+        (("--download",), "need the name of a dataset"),
         (("bbc",), "no dataset 'bbc'; there are: python-docs"),
         (("ws", "--embeddings", "glove.txt"), "it comes tokenised and filtered"),
         (("tmn", "--download"), "--download) is not for it"),
