@@ -1,6 +1,7 @@
 """What all commands have in common: help, lazy loading, completion, groups of options, and the border for errors."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -83,6 +84,21 @@ def test_only_the_module_of_the_command_is_loaded(command: str) -> None:
 def test_completion_of_files_is_quick_also_after_fit() -> None:
     asked = {"_METALDA_COMPLETE": "complete_bash", "COMP_WORDS": "metalda fit new", "COMP_CWORD": "2"}
     assert not loaded(**asked) & {"numba", "sklearn", "scipy", "pandas"}
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/command-line.md", "docs/effects.md", "docs/reproduction/README.md"]
+)
+def test_every_option_in_the_documents_exists(page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    commands = [app_module.load_command(entry) for entry in app_module.COMMANDS]
+    there = {
+        name for command in commands for option in command.params for name in (*option.opts, *option.secondary_opts)
+    }
+    there |= {"--help", "--debug", "--version", "--install-completion", "--show-completion"}
+    lines = [line for line in text.splitlines() if "metalda" in line or page.endswith("command-line.md")]
+    named = {name for line in lines if "pip" not in line for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    assert named - there == set()
 
 
 def test_an_unknown_command_and_a_missing_argument_are_one_line(run: Run) -> None:

@@ -74,6 +74,19 @@ def test_the_figures_are_those_of_the_library(run: Run, data: Path, folder: Path
     assert [float(row["perplexity"]) for row in rows] == pytest.approx(list(table["perplexity"]), rel=1e-5)
 
 
+def test_parameters_of_training_reach_the_models_and_quiet_prints_nothing(run: Run, data: Path, folder: Path) -> None:
+    result = compared(run, data, "-m", "lda", "--burn-in", 2, "--thin", 1, "--n-draws", 3, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    shown = json.loads(compared(run, data, "-m", "lda", "--format", "json").stdout)["models"][0]["perplexity"]
+    corpus = metalda.Corpus.read(data, text="body", labels="section", stop_words="english")
+    table = metalda.compare(corpus, "lda", seeds=2, n_components=2, n_iter=6, burn_in=2, thin=1, n_draws=3)
+    with (folder / "comparison" / "comparison.csv").open(newline="") as file:
+        assert float(next(csv.DictReader(file))["perplexity"]) == pytest.approx(shown)
+    again = compared(run, data, "-m", "lda", "--burn-in", 2, "--thin", 1, "--n-draws", 3, "--format", "json")
+    assert json.loads(again.stdout)["models"][0]["perplexity"] == pytest.approx(table["perplexity"][0])
+    assert table["perplexity"][0] != pytest.approx(shown)
+
+
 def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared(run, data, "-m", "lda").exit_code == 0
     before = (folder / "comparison" / "comparison.csv").read_bytes()

@@ -1,5 +1,7 @@
 """``metalda datasets``."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -32,6 +34,8 @@ def test_without_a_name_all_are_listed_and_where_they_are_looked_for(run: Run) -
     table = run("datasets").stdout
     assert all(f"\n{name} " in table for name in names)
     assert str(cache_folder()) in table
+    rows = list(csv.DictReader(io.StringIO(run("datasets", "--format", "csv").stdout)))
+    assert [row["name"] for row in rows] == names
 
 
 def test_a_dataset_is_shown_beside_the_paper(run: Run, folder: Path) -> None:
@@ -51,6 +55,8 @@ def test_the_same_as_json(run: Run, folder: Path) -> None:
     assert found["labels"] == {"ours": 2, "paper": 7, "difference": pytest.approx(2 / 7 - 1)}
     assert found["mean_length"]["ours"] == 1
     assert found["empty_documents"] == 1
+    rows = list(csv.DictReader(io.StringIO(run("datasets", "tmn", "--folder", folder, "--format", "csv").stdout)))
+    assert [row["ours"] for row in rows if row["measure"] == "labels"] == ["2"]
 
 
 def test_empty_documents_are_told_of(run: Run, folder: Path) -> None:

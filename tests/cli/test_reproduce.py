@@ -1,5 +1,7 @@
 """``metalda reproduce``: tables from runs that are kept, on a very small Web Snippets."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -35,6 +37,12 @@ def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[ob
     assert len(list((out / "runs" / "ws").iterdir())) == 7 * 2
     assert not list((out / "checkpoints").rglob("*.json"))
     assert {cell["runs"] for cell in cells(out, "variants")} == {2}
+    assert run("reproduce", "variants", *quick, "--quiet").output == ""
+    rows = list(csv.DictReader(io.StringIO(run("reproduce", "variants", *quick, "--format", "csv").stdout)))
+    assert [row["model"] for row in rows] == [cell["model"] for cell in cells(out, "variants")]
+    assert [float(row["mean"]) for row in rows] == pytest.approx([c["mean"] for c in cells(out, "variants")], rel=1e-5)
+    paper = [None if cell["paper"] is None else cell["paper"]["mean"] for cell in cells(out, "variants")]
+    assert [float(row["paper"]) if row["paper"] else None for row in rows] == paper
 
 
 def test_runs_are_shared_and_never_repeated(

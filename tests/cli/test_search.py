@@ -61,6 +61,13 @@ def test_the_figures_are_those_of_the_library_in_every_format(run: Run, data: Pa
         assert [float(row[measure]) for row in rows] == pytest.approx(list(table[measure]), rel=1e-5)
 
 
+def test_quiet_prints_nothing(run: Run, data: Path, folder: Path) -> None:
+    result = searched(run, data, "-k", "2,3", "-m", "lda", "--plot", "k.svg", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (folder / "k.svg").exists()
+    assert (folder / "search" / "comparison.csv").exists()
+
+
 def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = searched(run, data, "-k", "2,3", "-m", "lda")
     monkeypatch.setattr(TopicModel, "fit", None)

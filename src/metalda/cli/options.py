@@ -36,7 +36,8 @@ def location(text: str) -> Path:
     """A path, or the object that stands for ``scheme://…``."""
     from metalda.storage import locate
 
-    return locate(text)
+    path: Path = locate(text)
+    return path
 
 
 class Format(str, Enum):
@@ -387,7 +388,9 @@ def load_model(path: Path, n_jobs: int) -> TopicModel:
     """Load a model that is to run with so many threads."""
     import metalda
 
-    return metalda.load(path).set_params(n_jobs=jobs(n_jobs))
+    model = metalda.load(path)
+    model.set_params(n_jobs=jobs(n_jobs))
+    return model
 
 
 def load_models(paths: Sequence[Path]) -> list[TopicModel]:
