@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metalda.errors import InputError
 
@@ -53,11 +53,3 @@ def find_model(name: str) -> type[TopicModel]:
 def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
     """The names of a model's parameters."""
     return tuple(model._get_param_names())
-
-
-def accepts(model: type[TopicModel], parameter: str, value: Any) -> bool:
-    """Whether a model allows this value of a parameter, as far as its kind and range go."""
-    from sklearn.utils._param_validation import make_constraint
-
-    constraints = model._parameter_constraints[parameter]
-    return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
