@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from metalda.corpus import Corpus, parts
 from metalda.errors import EmptyVocabularyError, InputError, StorageError
-from metalda.models.identity import fingerprint_corpus
+from metalda.models.saving import fingerprint_corpus
 from metalda.utils.packed import PackedStrings
 
 TEXTS = ["The cat saw the dog", "", "A dog barks", "rain, rain and wind!", "the wind", "cat", "Wolken über Köln", "of"]
@@ -146,7 +146,7 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(data, tmp_path):
 
 
 def test_words_are_read_from_the_disk(data, tmp_path):
-    from metalda.storage.scratch import is_mapped
+    from metalda.storage.arrays import is_mapped
 
     corpus = Corpus.prepare(data, tmp_path / "corpus", labels="tags")
     assert is_mapped(corpus.words)

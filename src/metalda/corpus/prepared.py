@@ -37,7 +37,8 @@ from metalda.storage import (
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
 from metalda.utils.packed import PackedStrings, pack_words
-from metalda.utils.processes import count_jobs, run_in_processes
+from metalda.utils.processes import run_in_processes
+from metalda.utils.threads import count_jobs
 
 _CORPUS, _PREPARATION = "corpus", "preparation"
 _TOKENIZING = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")

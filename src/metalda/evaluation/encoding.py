@@ -16,7 +16,7 @@ from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.corpus.vocabulary import make_analyzer
 from metalda.errors import InputError
 from metalda.kernels.border import frozen
-from metalda.kernels.words import build_table, find_words
+from metalda.kernels.windows import build_table, find_words
 
 _TOKENS = 1 << 20
 
