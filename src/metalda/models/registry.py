@@ -55,9 +55,9 @@ def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
     return tuple(model._get_param_names())
 
 
-def accepts(model: type[TopicModel], parameter: str, value: Any) -> bool:
-    """Whether a model allows this value of a parameter, as far as its kind and range go."""
+def constraints_of(model: type[TopicModel], parameter: str) -> list[Any]:
+    """scikit-learn's constraints on a parameter, one of which a value satisfies; empty where any value may do."""
     from sklearn.utils._param_validation import make_constraint
 
     constraints = model._parameter_constraints[parameter]
-    return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
+    return [] if constraints == "no_validation" else [make_constraint(each) for each in constraints]

@@ -103,7 +103,7 @@ class FoldingIn(TransformerMixin, Declaration):
         import pandas as pd
 
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
+        documents, _, phi = self._encode_known(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
@@ -153,9 +153,11 @@ class FoldingIn(TransformerMixin, Declaration):
                 "the model was fitted on a matrix without names, so it knows no words, only columns; "
                 "give a matrix with the same columns, or fit with vocabulary="
             )
-        if self.uses_labels or fitted.schema is None:
-            return read_input(self, X, y, fitted.vocabulary, fitting=False, schema=fitted.schema)
-        return read_input(self, X, None, fitted.vocabulary, fitting=False, schema=fitted.schema.override(labels=()))
+        labels = y if self.uses_labels else None
+        schema = fitted.schema
+        if schema is not None and not self.uses_labels:
+            schema = schema.override(labels=())
+        return read_input(self, X, labels, fitted.vocabulary, fitting=False, schema=schema)
 
     def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
         """The arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.

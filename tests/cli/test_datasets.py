@@ -1,5 +1,7 @@
 """``metalda datasets``."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -32,6 +34,8 @@ def test_without_a_name_all_are_listed_and_where_they_are_looked_for(run: Run) -
     table = run("datasets").stdout
     assert all(f"\n{name} " in table for name in names)
     assert str(cache_folder()) in table
+    rows = list(csv.DictReader(io.StringIO(run("datasets", "--format", "csv").stdout)))
+    assert [row["name"] for row in rows] == names
 
 
 def test_a_dataset_is_shown_beside_the_paper(run: Run, folder: Path) -> None:
@@ -51,10 +55,12 @@ def test_the_same_as_json(run: Run, folder: Path) -> None:
     assert found["labels"] == {"ours": 2, "paper": 7, "difference": pytest.approx(2 / 7 - 1)}
     assert found["mean_length"]["ours"] == 1
     assert found["empty_documents"] == 1
+    rows = list(csv.DictReader(io.StringIO(run("datasets", "tmn", "--folder", folder, "--format", "csv").stdout)))
+    assert [row["ours"] for row in rows if row["measure"] == "labels"] == ["2"]
 
 
 def test_empty_documents_are_told_of(run: Run, folder: Path) -> None:
-    assert "1 document without a word left" in run("datasets", "tmn", "--folder", folder).stdout
+    assert "1 document without words" in run("datasets", "tmn", "--folder", folder).stdout
 
 
 def test_a_dataset_outside_the_paper_has_nothing_beside_it(run: Run, tmp_path: Path) -> None:
@@ -90,7 +96,7 @@ def test_words_without_vectors_can_be_dropped(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--download",), "go with the name of a dataset"),
+        (("--download",), "need the name of a dataset"),
         (("bbc",), "no dataset 'bbc'; there are: python-docs"),
         (("ws", "--embeddings", "glove.txt"), "it is tokenized and filtered already"),
         (("tmn", "--download"), "--download) is not for it"),

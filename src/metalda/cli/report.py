@@ -1,4 +1,4 @@
-"""``metalda report``: a model as one HTML file."""
+"""``metalda report``: an interactive HTML report of a model."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from metalda.cli.data import NewDocumentOptions
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
+EPILOG = options.epilog("metalda report model -o report.html --corpus news.jsonl --compare other-model")
+
 
 def report(
     model: options.Model,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The .html file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
     new: NewDocumentOptions,
     corpus: Annotated[
         Path | None,
         typer.Option(
             "--corpus",
             metavar="DATA",
-            help="Documents to show, such as those of training: a file as for fit, or the folder of a saved corpus.",
+            help="Documents to show, such as the training data: any DATA of metalda fit, or a saved corpus.",
             parser=options.location,
         ),
     ] = None,
@@ -33,7 +35,7 @@ def report(
         typer.Option(
             "--compare",
             metavar="MODEL",
-            help="Another model to show beside it; repeat it for more.",
+            help="Another model to compare with; repeat the option for more.",
             show_default=False,
         ),
     ] = None,
@@ -42,29 +44,36 @@ def report(
         typer.Option(
             "--chain",
             metavar="MODEL",
-            help="The same model with another seed, for the diagnostics; repeat it for more.",
+            help="The same model with another seed, for diagnostics; repeat the option for more.",
             show_default=False,
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Of the report.", show_default=False)] = None,
-    interval: Annotated[float, typer.Option("--interval", help="Width of the intervals.")] = 0.9,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Title of the report.", show_default=False)
+    ] = None,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="PROBABILITY", help="Posterior probability of the intervals.")
+    ] = 0.9,
     max_documents: Annotated[
-        int, typer.Option("--max-documents", min=1, help="Documents to show at most; others are sampled.")
+        int,
+        typer.Option("--max-documents", metavar="N", min=1, help="Show at most N documents, sampled at random."),
     ] = 2000,
     jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Write a report of a model: one HTML file that works without a network.
+    """Write an interactive report of a model: one HTML file that works offline.
 
-    It has a map of the topics, their words, labels and their effects, documents, and how training went. DATA is read as
-    the training data was, unless options say otherwise; without it there are no documents and no coherence.
+    It contains a map of the topics, their words, label effects, documents, and training diagnostics. The corpus is read
+    with the options of training unless options are given here; without --corpus the report contains no documents and
+    no coherence.
     """
     import metalda
     from metalda.report.page import check_page, require_report
 
     check_page(output)
     require_report()
-    fitted = metalda.load(model).set_params(n_jobs=options.jobs(jobs))
-    documents = None if corpus is None else new.read(fitted, corpus, id=id)
+    fitted = options.load_model(model, jobs)
+    documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet)
     metalda.write_report(
         fitted,
         output,
@@ -75,18 +84,19 @@ def report(
         interval=interval,
         max_documents=max_documents,
     )
-    print_written(output)
+    if not quiet:
+        print_written(output)
 
 
 def print_written(path: Path) -> None:
-    """Where the report is, and how large."""
+    """Print the path and the size of the report."""
     from metalda.utils.terminal import clean
 
     print(f"Report: {clean(str(path))} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser.")
 
 
 def _load_named(paths: list[Path]) -> dict[str, TopicModel]:
-    """Models by the names of their folders."""
+    """Load models under the names of their folders."""
     import metalda
 
     return {path.resolve().name: metalda.load(path) for path in dict.fromkeys(paths)}

@@ -12,7 +12,7 @@ from cli.helpers import Run, error_line
 
 
 def test_topics_are_the_models_in_every_format(run: Run, model: Path) -> None:
-    expected = metalda.load(model).topics(top_n=3)["words"].map(", ".join).tolist()
+    expected = [", ".join(words) for words in metalda.load(model).top_words(3)]
     table = run("topics", model, "--top-n", 3).stdout
     assert all(words in table for words in expected)
     as_json = json.loads(run("topics", model, "--top-n", 3, "--format", "json").stdout)
@@ -37,3 +37,14 @@ def test_one_topic_comes_with_probabilities(run: Run, model: Path, format: str) 
 def test_values_out_of_range_are_one_line(run: Run, model: Path, options: tuple, message: str) -> None:
     command, *rest = options
     assert message in error_line(run(command, model, *rest))
+
+
+def test_topics_that_belong_to_labels_are_listed_with_them(run: Run, data: Path, tmp_path: Path) -> None:
+    fitting = ("--text", "body", "--labels", "section", "--iterations", "9", "-q", "--topics-per-label", "2")
+    assert run("fit", data, "-o", tmp_path / "m", "--model", "pllda", *fitting).exit_code == 0
+    labels = metalda.load(tmp_path / "m").topic_labels_
+    as_json = json.loads(run("topics", tmp_path / "m", "--format", "json").stdout)
+    assert tuple(row["label"] for row in as_json) == labels
+    as_csv = csv.DictReader(io.StringIO(run("topics", tmp_path / "m", "--format", "csv").stdout))
+    assert tuple(row["label"] for row in as_csv) == labels
+    assert run("topics", tmp_path / "m").stdout.splitlines()[0].split() == ["topic", "share", "label", "words"]

@@ -17,7 +17,7 @@ STATE = """#doc source pos typeindex type topic
 def test_the_topics_of_mallet_are_shown_and_saved(run: Run, write: Write, tmp_path: Path) -> None:
     result = run("import", write("state.txt", STATE), "-o", tmp_path / "model")
     assert result.exit_code == 0
-    assert "state.txt: 2 documents, 3 words, 3 of them different" in result.stdout
+    assert "state.txt: 2 documents, 3 tokens, 3 distinct words" in result.stdout
     assert "Saved to" in result.stdout
     topics = json.loads(run("topics", tmp_path / "model", "--top-n", 1, "--format", "json").stdout)
     assert [(each["topic"], each["words"]) for each in topics] == [(0, ["rain"]), (1, ["cat"])]

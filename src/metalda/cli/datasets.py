@@ -1,4 +1,4 @@
-"""``metalda datasets``: which corpora there are, and how large one is beside what the paper says."""
+"""``metalda datasets``: the built-in datasets, and the size of one compared with the paper."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalda.cli import completing, tables
-from metalda.cli.options import PlainFormat
+from metalda.cli import options, tables
+from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import clean
 
@@ -19,38 +19,46 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.datasets import Dataset, Statistics
 
+EPILOG = options.epilog("metalda datasets reuters --folder data -o reuters.jsonl")
+
+
+def _complete_dataset() -> list[str]:
+    from metalda.datasets.catalog import DATASETS
+
+    return list(DATASETS)
+
 
 def datasets(
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="Load this one and show its size.",
+            help="Load this dataset and print its size.",
             show_default=False,
-            autocompletion=completing.one_dataset,
+            autocompletion=_complete_dataset,
         ),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--folder", metavar="DIR", help="Where the data lies; else METALDA_DATA, then the cache."),
+        typer.Option("--folder", metavar="DIR", help="Folder with the files. By default METALDA_DATA, then the cache."),
     ] = None,
     embeddings: Annotated[
         Path | None,
-        typer.Option("--embeddings", metavar="FILE", help="Drop the words without a vector here, as the paper did."),
+        typer.Option("--embeddings", metavar="FILE", help="Drop words without a vector, as the paper did."),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="20ng: let scikit-learn download it where it is not found.")
+        bool, typer.Option("--download", help="20ng: let scikit-learn download it if it is missing.")
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the documents as .jsonl, for metalda fit."),
+        typer.Option("--output", "-o", metavar="FILE", help="Save the documents as .jsonl for metalda fit."),
     ] = None,
-    format: Annotated[PlainFormat, typer.Option("--format", help="How to print.")] = PlainFormat.table,
+    format: options.Printing = Format.table,
 ) -> None:
-    """List the corpora that metalda can load; or load one, and show its size beside the paper's."""
+    """List the built-in datasets; or load one, and compare its size with the paper."""
     if name is None:
         if folder or embeddings or download or output:
-            raise InputError("the options go with the name of a dataset, as in metalda datasets reuters --folder data")
+            raise InputError("options need the name of a dataset, as in metalda datasets reuters --folder data")
         _print_all(format)
         return
     from metalda.datasets import describe, load
@@ -66,12 +74,16 @@ def datasets(
     _print_one(entry, loaded, format)
 
 
-def _print_all(format: PlainFormat) -> None:
+def _print_all(format: Format) -> None:
     from metalda.datasets import available, cache_folder
 
     entries = available()
-    if format is PlainFormat.json:
+    if format is Format.json:
         tables.print_json([asdict(entry) for entry in entries])
+        return
+    if format is Format.csv:
+        records = [asdict(entry) for entry in entries]
+        tables.print_records([{name: each[name] for name in each if name != "paper"} for each in records])
         return
     rows = [
         (
@@ -81,19 +93,21 @@ def _print_all(format: PlainFormat) -> None:
         )
         for entry in entries
     ]
-    tables.print_table(("name", "documents", "what it is"), rows, left=("name",))
+    tables.print_table(("name", "documents", "description"), rows, left=("name",))
     place = clean(str(cache_folder()))
-    print(f"\nFiles are looked for in --folder, or in METALDA_DATA, then in {place}.")
+    print(f"\nFiles are searched in --folder, or in METALDA_DATA, then in {place}.")
 
 
-def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: PlainFormat) -> None:
-    from metalda.cli.summary import count
+def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: Format) -> None:
     from metalda.datasets import count_empty, statistics
 
     found, n_empty = statistics(loaded), count_empty(loaded)
-    measures = _beside(found, entry.paper)
-    if format is PlainFormat.json:
+    measures = _compare(found, entry.paper)
+    if format is Format.json:
         tables.print_json({"name": entry.name, **measures, "empty_documents": n_empty})
+        return
+    if format is Format.csv:
+        tables.print_records([{"measure": measure, **row} for measure, row in measures.items()])
         return
     rows = [
         (measure.replace("_", " "), _number(row["ours"]), _number(row["paper"]), _percent(row["difference"]))
@@ -101,11 +115,11 @@ def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: P
     ]
     tables.print_table((entry.name, "loaded", "the paper", "difference"), rows, left=(entry.name,))
     if n_empty:
-        print(f"\n{count(n_empty, 'document')} without a word left; kept, so that the documents are as distributed.")
+        print(f"\n{tables.count(n_empty, 'document')} without words; kept to match the distributed files.")
 
 
-def _beside(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, Any]]:
-    """Each measure of a corpus with the paper's, and by how much it differs from that."""
+def _compare(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, Any]]:
+    """Each measure of a corpus, that of the paper, and the relative difference."""
     published: dict[str, Any] = {} if paper is None else asdict(paper)
     return {
         measure: {
@@ -130,7 +144,7 @@ def _percent(difference: float | None) -> str:
 
 
 def _check_output(path: Path) -> None:
-    """Better now than after the work."""
+    """Find problems before the dataset is loaded."""
     if path.suffix.lower() != ".jsonl":
         raise InputError(f"{path}: the name must end in .jsonl")
     if not path.parent.is_dir():
@@ -138,7 +152,7 @@ def _check_output(path: Path) -> None:
 
 
 def _write_documents(path: Path, loaded: Corpus | tuple[Corpus, Corpus]) -> None:
-    """A line per document: id, labels, words; and its part, where the dataset comes split."""
+    """Write one line per document: id, labels, words, and its part if the dataset is split."""
     from metalda.storage import replacing
 
     parts = dict(zip(("train", "test"), loaded, strict=True)) if isinstance(loaded, tuple) else {None: loaded}

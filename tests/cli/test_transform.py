@@ -1,9 +1,8 @@
-"""``metalda transform`` and ``metalda evaluate``: new documents are read as those of training were."""
+"""``metalda transform``: new documents are read with the options of training."""
 
 import csv
 import io
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,7 @@ import pandas as pd
 import pytest
 
 import metalda
-from cli.helpers import Run, Write, error_line
-
-NEW = [
-    {"id": "a", "body": "the cat and the kitten", "section": "pets"},
-    {"id": "b", "body": "Rain, rain and the wind", "section": "sky"},
-]
+from cli.helpers import NEW, Run, Write, error_line
 
 
 @pytest.fixture
@@ -32,8 +26,10 @@ def expected(model: Path, new: Path) -> np.ndarray:
 def test_transform_writes_what_the_library_gives(run: Run, model: Path, new: Path, tmp_path: Path) -> None:
     theta = expected(model, new)
     for suffix in ("csv", "jsonl", "npy"):
-        result = run("transform", model, new, "-o", tmp_path / f"out.{suffix}")
-        assert (result.exit_code, result.output) == (0, "")
+        path = tmp_path / f"out.{suffix}"
+        result = run("transform", model, new, "-o", path)
+        assert (result.exit_code, result.output) == (0, f"Topic proportions of 2 documents saved to {path}.\n")
+        assert (run("transform", model, new, "-o", path, "-q").output) == ""
     table = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text())))
     assert [row[0] for row in table] == ["id", "a", "b"]
     assert np.array([row[1:] for row in table[1:]], float) == pytest.approx(theta, rel=1e-5)
@@ -85,24 +81,6 @@ def test_unknown_labels_are_one_warning_line(run: Run, model: Path, write: Write
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_evaluate_prints_what_the_library_gives(run: Run, model: Path, new: Path) -> None:
-    corpus = metalda.Corpus.read(new, text="body", labels="section", stop_words="english")
-    fitted = metalda.load(model)
-    for unseen in ("ignore", "features"):
-        for draws in ("mean", "last", "each"):
-            output = run("evaluate", model, new, "--unseen", unseen, "--draws", draws, "--format", "json").stdout
-            result = json.loads(output)
-            assert result["perplexity"] == pytest.approx(fitted.perplexity(corpus, unseen=unseen, draws=draws))
-            assert result["log_probability_per_word"] == pytest.approx(-math.log(result["perplexity"]))
-    assert result["documents"] == 2
-    assert result["unseen_share"] == pytest.approx(1 / 5)  # kitten, of cat kitten rain rain wind
-    assert result["topic_diversity"] == metalda.topic_diversity(fitted)
-    assert result["exclusivity"] == pytest.approx(metalda.exclusivity(fitted))
-    table = run("evaluate", model, new).stdout
-    assert "perplexity" in table
-    assert "20.0%, left out" in table
-
-
 def test_a_model_from_python_can_be_used_on_the_command_line(run: Run, write: Write, tmp_path: Path) -> None:
     texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
     metalda.LDA(2, n_iter=5, random_state=0, verbose=False).fit(texts).save(tmp_path / "m")
@@ -135,39 +113,6 @@ def test_a_failed_transform_leaves_the_old_output(
     assert line == f"metalda: {output}: cannot be written: No space left on device"
     assert output.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "out.csv"]
-
-
-@pytest.mark.parametrize("kind", [("llda",), ("metalda", "-k", 2)])
-def test_labels_are_predicted_by_models_that_learnt_from_labels(
-    run: Run, data: Path, new: Path, tmp_path: Path, kind: tuple
-) -> None:
-    fitting = ("--text", "body", "--labels", "section", "--iterations", "50", "-q")
-    assert run("fit", data, "-o", tmp_path / "m", "--model", *kind, *fitting).exit_code == 0
-    fitted = metalda.load(tmp_path / "m")
-    found = json.loads(run("predict", tmp_path / "m", new, "--format", "json").stdout)
-    assert [set(row["probabilities"]) for row in found] == [set(fitted.label_names_)] * len(found)
-    assert all(row["label"] == max(row["probabilities"], key=row["probabilities"].get) for row in found)
-    rows = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "m", new, "--format", "csv").stdout)))
-    assert [row["label"] for row in rows] == [row["label"] for row in found]
-    assert found[0]["label"] in run("predict", tmp_path / "m", new).stdout
-    corpus = metalda.Corpus.read(new, text="body", stop_words="english")
-    assert [row["label"] for row in found] == fitted.predict_labels(corpus).tolist()
-
-
-def test_a_model_without_labels_does_not_predict_them(run: Run, data: Path, new: Path, tmp_path: Path) -> None:
-    assert run("fit", data, "-o", tmp_path / "m", "--text", "body", "-k", 2, "--iterations", 4, "-q").exit_code == 0
-    assert "fit one with --labels" in error_line(run("predict", tmp_path / "m", new))
-
-
-def test_topics_that_belong_to_labels_are_listed_with_them(run: Run, data: Path, tmp_path: Path) -> None:
-    fitting = ("--text", "body", "--labels", "section", "--iterations", "9", "-q", "--topics-per-label", "2")
-    assert run("fit", data, "-o", tmp_path / "m", "--model", "pllda", *fitting).exit_code == 0
-    labels = metalda.load(tmp_path / "m").topic_labels_
-    as_json = json.loads(run("topics", tmp_path / "m", "--format", "json").stdout)
-    assert tuple(row["label"] for row in as_json) == labels
-    as_csv = csv.DictReader(io.StringIO(run("topics", tmp_path / "m", "--format", "csv").stdout))
-    assert tuple(row["label"] for row in as_csv) == labels
-    assert run("topics", tmp_path / "m").stdout.splitlines()[0].split() == ["topic", "share", "label", "words"]
 
 
 def test_labels_and_no_labels_exclude_each_other(run: Run, model: Path, data: Path) -> None:
