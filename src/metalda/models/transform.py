@@ -103,7 +103,7 @@ class FoldingIn(TransformerMixin, Declaration):
         import pandas as pd
 
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary), None)
+        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
