@@ -129,7 +129,7 @@ def test_documents_are_read_as_in_training():
     assert list(model.to_corpus(["cat dog", "the cat"])) == [["dog"], ["the"]]
 
 
-@pytest.mark.parametrize("documents", [PETS + SKIES, [["cat", "dog"], ["sun", "rain"]]], ids=["texts", "tokens"])
+@pytest.mark.parametrize("documents", [PETS + SKIES, [text.split() for text in PETS + SKIES]], ids=["texts", "tokens"])
 def test_models_without_labels_ignore_those_of_new_documents(documents):
     model = LDA(2, **QUICK).fit(documents)
     np.testing.assert_array_equal(model.transform(corpus(), LABELS), model.transform(corpus()))
