@@ -46,7 +46,7 @@ def test_one_table_is_printed_and_saved(run: Run, data: Path, folder: Path) -> N
     assert "news.jsonl: 64 documents" in result.stdout
     lines = result.stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("model"))
-    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per sweep"]
+    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per iteration"]
     names = [line.split()[0] for line in lines[start + 1 : start + 4]]
     assert names == ["metalda", "lda", "metalda:doc_prior=default,word_prior=0.01"]
     assert all(line.count(" ± ") == 5 for line in lines[start + 1 : start + 4])
@@ -163,10 +163,8 @@ def test_bad_input_is_one_line_and_nothing_is_fitted_or_written(
 
 def _second_run_has_a_checkpoint(folder: Path) -> bool:
     names = set(os.listdir(folder)) if folder.exists() else set()
-    under_way = {name for name in names if name.startswith("checkpoint-")}
-    under_way -= {f"checkpoint-{name[4:-5]}" for name in names if name.startswith("run-")}
-    kept = any(name.startswith("run-") for name in names)
-    return kept and any((folder / name / "checkpoint.json").exists() for name in under_way)
+    unfinished = {name for name in names if name.startswith("checkpoint-")}
+    return "runs.jsonl" in names and any((folder / name / "checkpoint.json").exists() for name in unfinished)
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder: Path) -> None:
@@ -185,14 +183,15 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
         finally:
             process.kill()
     assert process.returncode == 130
-    expected = "1 of 2 runs are done and kept in comparison; give the same command again to go on"
+    expected = "1 of 2 runs are done and kept in comparison; run the same to continue"
     assert errors == f"metalda: interrupted: {expected}\n"
-    (kept,) = folder.glob("comparison/run-*.json")
-    written = kept.stat().st_mtime_ns
+    kept = folder / "comparison" / "runs.jsonl"
+    written = kept.read_text()
     finished = [*options[:-1], "lda:n_iter=5,lda:n_iter=6"]
     again = subprocess.run([*program, *finished], capture_output=True, text=True, check=True)
     assert "2 runs, 1 of them done before" in again.stdout
-    assert kept.stat().st_mtime_ns == written
+    assert kept.read_text().startswith(written)
+    assert len(kept.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])

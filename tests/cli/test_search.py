@@ -42,7 +42,7 @@ def test_one_row_per_number_is_printed_drawn_and_saved(run: Run, data: Path, fol
     start = next(i for i, line in enumerate(lines) if line.startswith("topics"))
     shown = [re.split(r"\s\s+", line.strip()) for line in lines[start : start + 3]]
     assert shown[0][1:5] == ["perplexity", "coherence", "diversity", "exclusivity"]
-    assert shown[0][5:] == ["stability", "accuracy", "ms per sweep"]
+    assert shown[0][5:] == ["stability", "accuracy", "ms per iteration"]
     assert [row[0] for row in shown[1:]] == ["2", "3"]
     assert lines[-2:] == ["4 runs. Saved to found: comparison.csv and comparison.json.", "Drawn in k.png."]
     assert (folder / "k.png").read_bytes().startswith(b"\x89PNG")
@@ -80,7 +80,7 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
         (("-k", "2", "-m", "llda"), "llda: there is nothing to search"),
         (("-k", "2", "-m", "lda,metalda"), "one model is searched at a time"),
         (("-k", "2", "-m", "lda", "--embeddings", "v.txt"), "--embeddings: --model lda uses no word features"),
-        (("-k", "2", "--plot", "k.txt"), "k.txt: no kind of picture"),
+        (("-k", "2", "--plot", "k.txt"), "k.txt: unknown figure format"),
         (("-k", "2", "--plot", "no/k.png"), "there is no folder no"),
         (("-k", "2", "--jobs", "0"), "--jobs 0"),
         (("-k", "2", "-o", "no/search"), "there is no folder no"),

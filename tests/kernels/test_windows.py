@@ -5,17 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from metalda.evaluation.counting import Counter
-from metalda.evaluation.encoding import Encoded
+from metalda.evaluation.reference import ReferenceDocuments, WindowCounter
 
 N_WORDS = 4
 DOCUMENTS = st.lists(st.lists(st.integers(-1, N_WORDS - 1), max_size=12), min_size=1, max_size=5)
 
 
-def counted(documents: list[list[int]], window: int, as_gensim: bool = False) -> Counter:
-    counter = Counter(N_WORDS, window, as_gensim)
+def counted(documents: list[list[int]], window: int, as_gensim: bool = False) -> WindowCounter:
+    counter = WindowCounter(N_WORDS, window, as_gensim)
     offsets = np.cumsum([0, *map(len, documents)])
-    counter.add(Encoded(np.array([word for document in documents for word in document]), offsets))
+    counter.add(ReferenceDocuments(np.array([word for document in documents for word in document]), offsets))
     return counter
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import reference
 from metalda.corpus.tokenising import TOKEN_PATTERN
-from metalda.evaluation.encoding import text_encoder
+from metalda.evaluation.reference import text_encoder
 
 TEXTS = st.lists(
     st.one_of(st.text(max_size=30), st.text("abÄſΣ_١-²' \u0301\ud800\n", max_size=30)), min_size=1, max_size=5

@@ -145,7 +145,7 @@ def _count(
         check_writable(folder, "counts")
     with connected(cluster, count_jobs(how["n_jobs"])) as client:
         counted = count_windows(
-            words, reference, window=window, as_gensim=as_gensim, progress=True, client=client, **how
+            words, reference, window=window, as_gensim=as_gensim, verbose=True, client=client, **how
         )
     if folder is not None:
         counted.save(folder)

@@ -50,7 +50,7 @@ def compare(
     kept in the folder as soon as it is there: after Ctrl-C the same command goes on, and a command with more models or
     seeds runs only what is new.
     """
-    from metalda.evaluation.candidates import find_candidates, split_names
+    from metalda.evaluation.named_models import name_models, split_names
 
     names = split_names(models)
     size = {} if topics is None else {"n_components": topics}
@@ -59,7 +59,7 @@ def compare(
         output,
         reading_options,
         run_options,
-        lambda common: find_candidates(names, {**size, **common}),
+        lambda common: name_models(names, {**size, **common}),
         f"--models {','.join(names)}",
         quiet=format is not Format.table,
     )
@@ -95,23 +95,23 @@ def search(
     for you: perplexity mostly falls with more topics, while stability and exclusivity show from where on topics come
     apart or repeat each other. Results are kept as by compare, and the same command goes on after Ctrl-C.
     """
-    from metalda.evaluation.plotting import check_picture, plot_search, save_figure
-    from metalda.evaluation.search import candidates_by_size, table_by_size
+    from metalda.evaluation.comparison import models_by_size, table_by_size
+    from metalda.evaluation.plots import check_figure_path, plot_search, save_figure
 
     sizes = _sizes(topics)
     if plot is not None:
-        check_picture(plot)
+        check_figure_path(plot)
     comparison = run_models(
         data,
         output,
         reading_options,
         run_options,
-        lambda common: candidates_by_size(model, sizes, common),
+        lambda common: models_by_size(model, sizes, common),
         f"--model {model}",
         quiet=format is not Format.table,
     )
     if plot is not None:
-        save_figure(plot_search(table_by_size(comparison)), plot)
+        save_figure(plot_search(table_by_size(comparison))[0].figure, plot)
     _print(comparison, output, format, lambda rows: print_figures(rows, ("topics",), BETWEEN_SIZES))
     if plot is not None and format is Format.table:
         print(f"Drawn in {clean(str(plot))}.")

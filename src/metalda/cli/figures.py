@@ -57,7 +57,11 @@ BETWEEN_SIZES = (
 )
 _AFTER_LABELS = (
     Column(
-        "ms per sweep", "seconds_per_sweep", ",.2f", "milliseconds; the mean over the second half of the sweeps", 1000
+        "ms per iteration",
+        "seconds_per_iteration",
+        ",.2f",
+        "milliseconds; the mean over the second half of the iterations",
+        1000,
     ),
 )
 

@@ -59,10 +59,9 @@ def report(
     the training data was, unless options say otherwise; without it there are no documents and no coherence.
     """
     import metalda
-    from metalda.report.page import check_page, require_report
+    from metalda.report.page import check_page
 
     check_page(output)
-    require_report()
     fitted = metalda.load(model).set_params(n_jobs=options.jobs(jobs))
     documents = None if corpus is None else new.read(fitted, corpus, id=id)
     metalda.write_report(

@@ -13,8 +13,8 @@ from metalda.cli.options import PlainFormat
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
-    from metalda.experiments.plans import Experiment, Plan
-    from metalda.experiments.runs import RunStore
+    from metalda.evaluation.runs import RunStore
+    from metalda.experiments.tables import Experiment, Plan
 
 
 class What(str, Enum):
@@ -72,11 +72,11 @@ def reproduce(
     machine. The table is written there too, as Markdown, JSON and a picture. A table of all the paper's models takes
     hours.
     """
+    from metalda.evaluation.runs import RunStore, run_jobs
     from metalda.experiments import EXPERIMENTS
-    from metalda.experiments.materials import DATASETS
     from metalda.experiments.paper import MODELS
-    from metalda.experiments.plans import Plan
-    from metalda.experiments.runs import RunStore, run_jobs
+    from metalda.experiments.tables import Plan
+    from metalda.experiments.training import DATASETS
 
     experiment = EXPERIMENTS.get(what.value)  # findings are drawn from all of them
     plan = Plan(
@@ -87,37 +87,39 @@ def reproduce(
         sweeps=sweeps,
         data=data,
     )
-    store = RunStore(output)
+    store = RunStore(output / "runs")
     if experiment is None:
-        _write_findings(plan, store, format)
+        _write_findings(plan, store, output, format)
         return
     if run:
         run_jobs(list(experiment.jobs(plan)), store, data, n_processes=jobs if experiment.shared else 1)
         if experiment.finish is not None:
             experiment.finish(plan, store)
-    _write_table(experiment, plan, store, plot=plot, format=format)
+    _write_table(experiment, plan, store, output, plot=plot, format=format)
 
 
-def _write_table(experiment: Experiment, plan: Plan, store: RunStore, *, plot: bool, format: PlainFormat) -> None:
+def _write_table(
+    experiment: Experiment, plan: Plan, store: RunStore, output: Path, *, plot: bool, format: PlainFormat
+) -> None:
     table = experiment.table(plan, store)
     if not table.cells:
-        raise InputError(f"{store.folder}: no runs of {experiment.name} are there yet; leave out --no-run")
+        raise InputError(f"{output}: no runs of {experiment.name} are there yet; leave out --no-run")
     if plot:
-        from metalda.experiments.plots import save_picture
+        from metalda.experiments.plots import save_plot
 
-        save_picture(table, store.folder / f"{experiment.name}.svg")
+        save_plot(table, output / f"{experiment.name}.svg")
     document = {"experiment": experiment.name, "cells": [cell.to_plain() for cell in table.cells]}
-    _write(store.folder / experiment.name, f"# {experiment.title}\n\n{table.text}", document, format)
+    _write(output / experiment.name, f"# {experiment.title}\n\n{table.text}", document, format)
 
 
-def _write_findings(plan: Plan, store: RunStore, format: PlainFormat) -> None:
+def _write_findings(plan: Plan, store: RunStore, output: Path, format: PlainFormat) -> None:
     from metalda.experiments.findings import as_markdown, find_out
 
     findings = find_out(plan, store)
     if not any(finding.checks for finding in findings):
-        raise InputError(f"{store.folder}: no runs to draw findings from; run the tables first")
+        raise InputError(f"{output}: no runs to draw findings from; run the tables first")
     document = {"findings": [finding.to_plain() for finding in findings]}
-    _write(store.folder / "findings", f"# The paper's findings\n\n{as_markdown(findings)}", document, format)
+    _write(output / "findings", f"# The paper's findings\n\n{as_markdown(findings)}", document, format)
 
 
 def _write(stem: Path, text: str, document: dict[str, Any], format: PlainFormat) -> None:

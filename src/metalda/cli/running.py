@@ -19,8 +19,8 @@ from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
-    from metalda.evaluation.candidates import Candidate
     from metalda.evaluation.comparison import Comparison
+    from metalda.evaluation.named_models import NamedModel
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ def run_models(
     output: Path,
     reading_options: ReadingOptions,
     run_options: RunOptions,
-    find: Callable[[Mapping[str, Any]], list[Candidate]],
+    find: Callable[[Mapping[str, Any]], list[NamedModel]],
     who: str,
     *,
     quiet: bool,
 ) -> Comparison:
     """Every model that `find` makes of the common parameters, with every seed; `who` names them in errors."""
-    from metalda.evaluation.comparison import InterruptedComparison, run_comparison
-    from metalda.evaluation.runs import Judging
+    from metalda.evaluation.comparison import run_comparison
+    from metalda.evaluation.measures import PerplexityOptions
     from metalda.storage import check_writable
 
     share, common = run_options.share, run_options.parameters
@@ -102,20 +102,16 @@ def run_models(
     found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary))
     if not quiet:
         _print_input(data, corpus, found, run_options.test, held_out)
-    try:
-        return run_comparison(
-            corpus,
-            find({**common, **found}),
-            test=held_out,
-            test_size=share,
-            seeds=range(run_options.seed, run_options.seed + run_options.seeds),
-            folder=output,
-            judging=Judging(run_options.draws.value, run_options.unseen.value),
-            checkpoint_every=run_options.checkpoint_every,
-        )
-    except InterruptedComparison as stop:
-        kept = f"{stop.n_done:,} of {stop.n_runs:,} runs are done and kept in {output}"
-        raise KeyboardInterrupt(f"{kept}; give the same command again to go on") from None
+    return run_comparison(
+        corpus,
+        find({**common, **found}),
+        test=held_out,
+        test_size=share,
+        seeds=range(run_options.seed, run_options.seed + run_options.seeds),
+        folder=output,
+        options=PerplexityOptions(run_options.draws.value, run_options.unseen.value),
+        checkpoint_every=run_options.checkpoint_every,
+    )
 
 
 def _read(data: Path, test: Path | None, reading_options: ReadingOptions) -> tuple[Corpus, Corpus | None]:
