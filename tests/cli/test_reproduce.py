@@ -18,7 +18,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quick(data: Path, tmp_path: Path) -> tuple[object, ...]:
-    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--sweeps", 8, "--seeds", 2)
+    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--iterations", 8, "--seeds", 2)
 
 
 def cells(folder: Path, name: str) -> list[dict]:

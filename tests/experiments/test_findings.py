@@ -99,7 +99,7 @@ def test_coherence_is_compared_on_web_snippets_alone(store: RunStore) -> None:
 def test_speed_is_compared_with_others_and_with_the_paper(store: RunStore) -> None:
     for model, seconds in (("MetaLDA", 0.02), ("WF-LDA", 0.03), ("LF-LDA", 0.01)):  # 0.1232, 1.8162 and 2.4920 there
         store.keep(TimingRun("ws", model, 50), {"seconds": seconds})
-    faster = finding(store, "MetaLDA's sweeps")
+    faster = finding(store, "MetaLDA's iterations")
     assert [check.text for check in faster.exceptions] == [
         "ws: MetaLDA with 50 topics 20.0 ms, LF-LDA with 50 topics 10.0 ms"
     ]

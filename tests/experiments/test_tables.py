@@ -41,8 +41,8 @@ def test_a_figure_that_may_be_near_0_has_its_difference_as_it_is() -> None:
 
 def test_cells_are_of_the_longest_runs_and_in_the_papers_order() -> None:
     runs = [
-        (TrainingRun("ws", "MetaLDA", 50, seed, sweeps), {"p": sweeps + seed})
-        for sweeps in (500, 2000)
+        (TrainingRun("ws", "MetaLDA", 50, seed, iterations), {"p": iterations + seed})
+        for iterations in (500, 2000)
         for seed in (0, 1)
     ]
     runs += [(TrainingRun("ws", "LDA", 50, 0, 500), {"p": 9.0}), (TrainingRun("ws", "LDA", 50, 1, 500), {"p": None})]
@@ -61,7 +61,7 @@ def test_markdown_has_a_row_per_model_and_tells_short_runs() -> None:
     assert as_markdown(cells, ",.0f").splitlines() == [
         "| ws, topics | 50 | 100 |",
         "|---|---|---|",
-        "| MetaLDA | 728 ± 1 (774 ± 9: -5.9%, better) | 600, 500 sweeps |",
+        "| MetaLDA | 728 ± 1 (774 ± 9: -5.9%, better) | 600, 500 iterations |",
         "",
         "| ws, topics per label | – |",
         "|---|---|",

@@ -49,7 +49,7 @@ def reproduce(
         str | None, typer.Option("--topics", "-k", metavar="N,…", help="Numbers of topics.", show_default="the paper's")
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each model; the paper has 5.")] = 3,
-    sweeps: Annotated[int, typer.Option("--sweeps", min=4, help="Of each run.")] = 2000,
+    iterations: Annotated[int, typer.Option("--iterations", min=4, help="Of each run.")] = 2000,
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="FOLDER", help="Where the corpora lie.", show_default="METALDA_DATA"),
@@ -84,7 +84,7 @@ def reproduce(
         models=_names(models) or (tuple(MODELS) if experiment is None else experiment.models),
         topics=_whole_numbers(topics, "--topics"),
         seeds=tuple(range(seeds)),
-        sweeps=sweeps,
+        iterations=iterations,
         data=data,
     )
     store = RunStore(output / "runs")

@@ -183,6 +183,6 @@ _FINDINGS: Mapping[str, Callable[[Evidence], Iterator[Check]]] = {
     "The gain over LDA is larger on short texts": _short_texts_gain_more,
     "The gap grows as there are fewer documents to train on": _gap_grows,
     "MetaLDA's topics are the most coherent on Web Snippets": _most_coherent,
-    "MetaLDA's sweeps are faster than WF-LDA's and LF-LDA's": _faster_than_other_features,
+    "MetaLDA's iterations are faster than WF-LDA's and LF-LDA's": _faster_than_other_features,
     "Every model is faster than in the paper": _faster_than_the_paper,
 }

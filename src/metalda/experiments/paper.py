@@ -51,7 +51,7 @@ TOPICS_PER_LABEL = {"nyt": (2, 5), "an": (5, 10)}  # elsewhere 5, 10, 20 and 50
 UNSEEN = {"reuters": 200, "20ng": 200, "tmn": 100, "ws": 50}  # topics in the figure
 UNSEEN_MODELS = ("LDA", "DMR", "WF-LDA", "MetaLDA")
 COHERENCE_TOPICS = 100
-SWEEPS = 2000
+ITERATIONS = 2000
 
 
 def topics_of(model: str, dataset: str, chosen: tuple[int, ...] = ()) -> tuple[int | None, ...]:

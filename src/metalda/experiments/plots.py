@@ -66,7 +66,9 @@ def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
             for model, own in _by_model([cell for cell in cells if cell.key.topics == topics], dataset):
                 _line(axes, [cell.key.share for cell in own], own, model)
             axes.set(
-                title=f"{dataset}, {topics} topics", xlabel="documents trained on, unseen words", ylabel="perplexity"
+                title=f"{dataset}, {topics} topics",
+                xlabel="documents trained on, out-of-vocabulary words",
+                ylabel="perplexity",
             )
             axes.set_xticks(shares, [f"{share:.0%}\n{unseen[dataset, share]:.0%}" for share in shares])
         _legend(figure)

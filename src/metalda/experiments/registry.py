@@ -32,7 +32,7 @@ SHARES = (0.2, 0.4, 0.6, 0.8)  # of the documents to train on
 REFERENCE = "wikipedia-sample.tsv"
 WINDOW = 10  # words
 BEST = 20  # topics
-WARM, TIMED = 100, 50  # sweeps: they become faster as topics become clear
+WARM, TIMED = 100, 50  # iterations: they become faster as topics become clear
 
 
 def _list_training(plan: Plan) -> Iterator[TrainingRun]:
@@ -41,7 +41,7 @@ def _list_training(plan: Plan) -> Iterator[TrainingRun]:
         for seed in plan.seeds:
             for model in plan.models:
                 for topics in topics_of(model, dataset, plan.topics):
-                    yield TrainingRun(dataset, model, topics, seed, plan.sweeps)
+                    yield TrainingRun(dataset, model, topics, seed, plan.iterations)
 
 
 def _tabulate_perplexity(plan: Plan, store: RunStore) -> Table:
@@ -66,7 +66,7 @@ def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
             for share in SHARES:
                 for model in plan.models:
                     for topics in plan.topics or (UNSEEN.get(dataset, 100),):
-                        yield TrainingRun(dataset, model, topics, seed, plan.sweeps, share)
+                        yield TrainingRun(dataset, model, topics, seed, plan.iterations, share)
 
 
 def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
@@ -94,12 +94,12 @@ class CoherenceRun:
     model: str
     topics: int | None
     seed: int
-    sweeps: int
+    iterations: int
     reference: str = REFERENCE
 
     @classmethod
     def of(cls, job: TrainingRun) -> CoherenceRun:
-        return cls(job.dataset, job.model, job.topics, job.seed, job.sweeps)
+        return cls(job.dataset, job.model, job.topics, job.seed, job.iterations)
 
     @property
     def file(self) -> str:
@@ -157,7 +157,7 @@ class TimingRun:
     dataset: str
     model: str  # its name in the paper
     topics: int | None
-    timed_sweeps: int = TIMED
+    timed_iterations: int = TIMED
 
     def __str__(self) -> str:
         topics = "" if self.topics is None else f", {self.topics} topics"
@@ -174,16 +174,16 @@ class TimingRun:
         return Key(self.dataset, self.model, self.topics)
 
     @property
-    def sweeps(self) -> None:
+    def iterations(self) -> None:
         """All runs are timed alike."""
         return None
 
     def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
-        """Time the mean over sweeps: regressions and topic vectors are learned in some of them only."""
+        """Time the mean over iterations: regressions and topic vectors are learned in some of them only."""
         material = load_material(self.dataset, data)
         train, _ = material.split(seed=0, share=None)
-        training = TrainingRun(self.dataset, self.model, self.topics, seed=0, sweeps=WARM + self.timed_sweeps)
-        # LF-LDA learns vectors after its initial sweeps, so only these belong to the warm-up.
+        training = TrainingRun(self.dataset, self.model, self.topics, seed=0, iterations=WARM + self.timed_iterations)
+        # LF-LDA learns vectors after its initial iterations, so only these belong to the warm-up.
         model = training.make_model(material.for_words, initial_sweeps=WARM).fit(train)
         seconds = np.asarray(model.history_["seconds"][WARM:])
         return {"seconds": float(seconds.mean()), "median": float(np.median(seconds)), "tokens": train.n_tokens}
@@ -198,12 +198,12 @@ def _list_timings(plan: Plan) -> Iterator[TimingRun]:
 
 
 def _tabulate_speed(plan: Plan, store: RunStore) -> Table:
-    """Table VI: seconds per sweep, one thread, one model at a time."""
+    """Table VI: seconds per iteration, one thread, one model at a time."""
     found = [(job, result) for job, result in store.all(TimingRun) if plan.includes(job.key)]
     paper = {key: Figure(1000 * figure.mean, None) for key, figure in figures("speed").items()}
     cells = gather(found, lambda result: 1000 * result["seconds"], paper)
-    text = f"Milliseconds per sweep, the mean of {TIMED} sweeps after {WARM}.\n\n{as_markdown(cells, ',.1f')}"
-    return Table(text, cells, draw_by_topics("milliseconds per sweep", log=True))
+    text = f"Milliseconds per iteration, the mean of {TIMED} iterations after {WARM}.\n\n{as_markdown(cells, ',.1f')}"
+    return Table(text, cells, draw_by_topics("milliseconds per iteration", log=True))
 
 
 EXPERIMENTS = {
@@ -227,7 +227,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "unseen",
-            "Perplexity with unseen words (the figure)",
+            "Perplexity with out-of-vocabulary words (the figure)",
             ("ws", "tmn"),
             UNSEEN_MODELS,
             _list_by_share,
@@ -244,7 +244,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "speed",
-            "Time per sweep (Table VI)",
+            "Time per iteration (Table VI)",
             ("ws", "reuters"),
             tuple(MODELS),
             _list_timings,

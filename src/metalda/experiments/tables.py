@@ -11,7 +11,7 @@ import numpy as np
 
 from metalda.errors import InputError
 from metalda.evaluation.runs import Job, RunStore
-from metalda.experiments.paper import BY_LABEL, MODELS, SWEEPS, Figure
+from metalda.experiments.paper import BY_LABEL, ITERATIONS, MODELS, Figure
 from metalda.experiments.training import DATASETS, Key
 
 BETTER, WITHIN, WORSE = "better", "within", "worse"
@@ -25,7 +25,7 @@ class CellRun(Protocol):
         """The cell."""
 
     @property
-    def sweeps(self) -> int | None:
+    def iterations(self) -> int | None:
         """Length of training; None where it does not matter. Cells are made from the longest runs."""
 
 
@@ -35,7 +35,7 @@ class Cell:
 
     key: Key
     values: tuple[float, ...]
-    sweeps: int | None
+    iterations: int | None
     paper: Figure | None = None
     lower_is_better: bool = True
 
@@ -65,8 +65,8 @@ class Cell:
     def show(self, form: str) -> str:
         """Format as ``727 ± 4 (774 ± 9: -6.1 %, better)``."""
         ours = _figure(self.mean, self.deviation, form)
-        if self.sweeps not in (None, SWEEPS):
-            ours += f", {self.sweeps:,} sweeps"
+        if self.iterations not in (None, ITERATIONS):
+            ours += f", {self.iterations:,} iterations"
         if self.paper is None:
             return ours
         theirs = _figure(self.paper.mean, self.paper.deviation, form)
@@ -77,7 +77,7 @@ class Cell:
     def to_plain(self) -> dict[str, Any]:
         """Return the cell as plain data."""
         paper = None if self.paper is None else self.paper._asdict()
-        ours = {"mean": self.mean, "deviation": self.deviation, "runs": len(self.values), "sweeps": self.sweeps}
+        ours = {"mean": self.mean, "deviation": self.deviation, "runs": len(self.values), "iterations": self.iterations}
         return {**self.key._asdict(), **ours, "paper": paper, "difference": self.difference, "verdict": self.verdict}
 
 
@@ -93,11 +93,11 @@ def gather(
     for job, result in results:
         figure = value(result)
         if figure is not None:
-            found.setdefault(job.key, {}).setdefault(job.sweeps, []).append(figure)
-    longest = {key: max(by_sweeps.items(), key=lambda item: item[0] or 0) for key, by_sweeps in found.items()}
+            found.setdefault(job.key, {}).setdefault(job.iterations, []).append(figure)
+    longest = {key: max(by_iterations.items(), key=lambda item: item[0] or 0) for key, by_iterations in found.items()}
     return [
-        Cell(key, tuple(values), sweeps, paper.get(key[:3]), lower_is_better)
-        for key, (sweeps, values) in sorted(longest.items(), key=_order)
+        Cell(key, tuple(values), iterations, paper.get(key[:3]), lower_is_better)
+        for key, (iterations, values) in sorted(longest.items(), key=_order)
     ]
 
 
@@ -143,7 +143,7 @@ class Plan:
     models: tuple[str, ...]
     topics: tuple[int, ...]  # empty: those of the paper
     seeds: tuple[int, ...]
-    sweeps: int
+    iterations: int
     data: Path | None = None  # folder of the corpora; None: where `metalda.datasets` looks
 
     def __post_init__(self) -> None:

@@ -103,7 +103,7 @@ class TrainingRun:
     model: str  # its name in the paper
     topics: int | None  # per label for PLLDA; None for LLDA
     seed: int
-    sweeps: int
+    iterations: int
     share: float | None = None  # of the documents to train on; by default as in the paper's tables
 
     def __str__(self) -> str:
@@ -122,9 +122,9 @@ class TrainingRun:
 
     def make_model(self, for_words: Mapping[str, Any], **others: Any) -> TopicModel:
         """Return the unfitted model with the paper's settings; `others` replace those that it has."""
-        settings = {"n_components": self.topics, "topics_per_label": self.topics, "n_iter": self.sweeps}
+        settings = {"n_components": self.topics, "topics_per_label": self.topics, "n_iter": self.iterations}
         settings |= {
-            "initial_sweeps": self.sweeps * 3 // 4,
+            "initial_sweeps": self.iterations * 3 // 4,
             "random_state": self.seed,
             "verbose": False,
             **for_words,
@@ -149,7 +149,7 @@ def _measure(model: TopicModel, job: TrainingRun, train: Corpus, test: Corpus) -
         "documents": [len(train), len(test)],
         "topics": len(model.components_),
         "perplexity": _perplexity(model, test),
-        "seconds_per_sweep": float(np.mean(model.history_["seconds"])),
+        "seconds_per_iteration": float(np.mean(model.history_["seconds"])),
     }
     if MODELS[job.model].labels:
         result["labels_hidden"] = _perplexity(model, test.without_labels())
