@@ -121,7 +121,7 @@ def test_the_folder_says_what_was_found_without_the_words_of_every_topic(corpus:
         ({"n_components": ["ten"]}, "give the numbers of topics"),
         ({"n_components": "10,20"}, "give the numbers of topics"),
         ({"n_components": [0, 5]}, "lda:n_components=0: The 'n_components' parameter"),
-        ({"model": "lda:n_components=5"}, "given once, beside the model"),
+        ({"model": "lda:n_components=5"}, "give the numbers of topics only once"),
         ({"model": "lda,metalda"}, "one model is searched at a time"),
         ({"model": "llda"}, "llda: there is nothing to search: its labels decide"),
         ({"model": "bert"}, "there is no model 'bert'"),

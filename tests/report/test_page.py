@@ -124,3 +124,10 @@ def test_a_report_is_a_page_also_from_python(tmp_path: Path) -> None:
     model = LDA(2, n_iter=4, verbose=False).fit(["cat dog", "sun rain"])
     with pytest.raises(errors.InputError, match=r"report\.pdf: a report is an HTML file"):
         write_report(model, tmp_path / "report.pdf")
+
+
+def test_every_file_of_views_is_part_of_the_page(hostile_page: str) -> None:
+    views = files("metalda.report").joinpath("templates").joinpath("views")
+    texts = [view.read_text(encoding="utf-8") for view in views.iterdir()]
+    assert len(texts) == 7
+    assert all(text in hostile_page for text in texts)

@@ -64,7 +64,7 @@ def test_traces_are_thinned_and_keep_their_ends() -> None:
     assert len(chain.iterations) == 500
     assert (chain.iterations[0], chain.iterations[-1]) == (1, 1203)
     traces = dict(chain.traces)
-    assert set(traces) == set(model.history_.columns) - {"sweep"}
+    assert set(traces) == set(model.history_.columns) - {"iteration"}
     assert traces["log_likelihood"][-1] == pytest.approx(model.history_["log_likelihood"].iloc[-1], rel=1e-4)
 
 

@@ -196,7 +196,7 @@ def _rhat(chains: NDArray[np.float64]) -> float:
 def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal quantiles of the ranks among all values (Blom's positions)."""
     ranks = rankdata(values, method="average")
-    return ndtri((ranks - 0.375) / (values.size + 0.25)).reshape(values.shape)
+    return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)), np.float64).reshape(values.shape)
 
 
 class MatchedEffects(NamedTuple):

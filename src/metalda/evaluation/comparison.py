@@ -362,7 +362,7 @@ def models_by_size(
     if "n_components" not in parameters_of(kind):
         raise InputError(f"{base.name}: there is nothing to search: its labels decide the number of topics")
     if "n_components" in parameters or "n_components=" in base.name:
-        raise InputError(f"{base.name}: the numbers of topics to try are given once, beside the model")
+        raise InputError(f"{base.name}: give the numbers of topics only once, in n_components (--topics)")
     own = base.model.get_params(deep=False)
     joint = "," if ":" in base.name else ":"
     models = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TopWords = Sequence[Sequence[str]]  # of each topic, the most probable word first
 
-MAX_WORDS = 5000  # of which distances are computed one by one; all others are pooled
+MAX_WORDS = 5000  # for distances between topics; all other words are pooled
 _MEASURES = ("words", "probabilities")
 _T = TypeVar("_T")
 
@@ -85,10 +85,11 @@ def affinity(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
     one vocabulary lacks has probability 0 there.
     """
     left, right = shared_words(first.vocabulary_, second.vocabulary_)
-    roots = [
+    roots: list[NDArray[np.float64]] = [
         np.sqrt(model.components_[:, columns].astype(np.float64)) for model, columns in ((first, left), (second, right))
     ]
-    return np.minimum(roots[0] @ roots[1].T, 1.0)  # rounding may leave it slightly above
+    similarity: NDArray[np.float64] = np.minimum(roots[0] @ roots[1].T, 1.0)  # rounding may leave it slightly above
+    return similarity
 
 
 def model_distances(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
@@ -124,12 +125,14 @@ def jensen_shannon(first: NDArray[np.float64], second: NDArray[np.float64]) -> N
     rows = [
         _entropy((row + second) / 2) - (own + entropies) / 2 for row, own in zip(first, _entropy(first), strict=True)
     ]
-    return np.sqrt(np.clip(rows, 0, 1))
+    distances: NDArray[np.float64] = np.sqrt(np.clip(rows, 0, 1))
+    return distances
 
 
 def _entropy(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     logs = np.log2(rows, where=rows > 0, out=np.zeros_like(rows))
-    return -(rows * logs).sum(axis=1)
+    entropies: NDArray[np.float64] = -(rows * logs).sum(axis=1)
+    return entropies
 
 
 @dataclass(frozen=True)

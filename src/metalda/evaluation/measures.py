@@ -136,7 +136,7 @@ def _classify(
 
     if (classes == classes[0]).all():
         return np.full(len(new_theta), classes[0])
-    return LogisticRegression(max_iter=1000).fit(theta, classes).predict(new_theta)
+    return np.asarray(LogisticRegression(max_iter=1000).fit(theta, classes).predict(new_theta))
 
 
 @dataclass(frozen=True)

@@ -225,9 +225,9 @@ def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
     return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
 
 
-def _name(text: Any) -> str:
+def _name(name: object) -> str:
     """A name fit for a plot: without line breaks and control characters, and cut."""
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(name))
     return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1] + "…"
 
 

@@ -79,7 +79,8 @@ class RunStore:
         if record is None:
             return None
         self._drop_checkpoint(run)
-        return record["result"]
+        result: dict[str, Any] = record["result"]
+        return result
 
     def keep(self, run: Run, result: Mapping[str, Any]) -> None:
         """Append a result, with where and when it was made, and drop the run's checkpoint."""

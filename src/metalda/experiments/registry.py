@@ -26,7 +26,7 @@ from metalda.experiments.paper import (
 )
 from metalda.experiments.plots import draw_bars, draw_by_share, draw_by_topics
 from metalda.experiments.tables import Experiment, Plan, Table, as_markdown, gather, grid
-from metalda.experiments.training import Key, TrainingRun, load_material
+from metalda.experiments.training import Key, PaperRun, TrainingRun, load_material
 
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of the documents to train on
 REFERENCE = "wikipedia-sample.tsv"
@@ -87,29 +87,17 @@ def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
 
 
 @dataclass(frozen=True)
-class CoherenceRun:
+class CoherenceRun(PaperRun):
     """The coherence of the topics of a training run."""
 
-    dataset: str
-    model: str
-    topics: int | None
     seed: int
     iterations: int
     reference: str = REFERENCE
 
     @classmethod
     def of(cls, job: TrainingRun) -> CoherenceRun:
+        """Return the run that scores the topics of a training run."""
         return cls(job.dataset, job.model, job.topics, job.seed, job.iterations)
-
-    @property
-    def file(self) -> str:
-        """There is a file of runs per corpus."""
-        return self.dataset
-
-    @property
-    def key(self) -> Key:
-        """The cell of the run."""
-        return Key(self.dataset, self.model, self.topics)
 
 
 def _list_for_coherence(plan: Plan) -> Iterator[TrainingRun]:
@@ -151,27 +139,10 @@ def _belongs(key: Key, plan: Plan) -> bool:
 
 
 @dataclass(frozen=True)
-class TimingRun:
+class TimingRun(PaperRun):
     """A chain on the training documents, timed after a warm-up."""
 
-    dataset: str
-    model: str  # its name in the paper
-    topics: int | None
     timed_iterations: int = TIMED
-
-    def __str__(self) -> str:
-        topics = "" if self.topics is None else f", {self.topics} topics"
-        return f"{self.dataset}, {self.model}{topics}"
-
-    @property
-    def file(self) -> str:
-        """There is a file of runs per corpus."""
-        return self.dataset
-
-    @property
-    def key(self) -> Key:
-        """The cell of the run."""
-        return Key(self.dataset, self.model, self.topics)
 
     @property
     def iterations(self) -> None:

@@ -125,7 +125,7 @@ def _grid(corner: str, cells: Sequence[Cell], form: str) -> list[str]:
 
 
 def grid(corner: str, columns: Mapping[Any, str], texts: Mapping[tuple[str, Any], str]) -> list[str]:
-    """Return the lines of a Markdown table from texts by row and column, of which some may be missing."""
+    """Return the lines of a Markdown table from texts by row and column; missing texts are empty cells."""
     lines = [f"| {' | '.join([corner, *columns.values()])} |", "|---" * (len(columns) + 1) + "|"]
     rows = dict.fromkeys(row for row, _ in texts)
     return lines + [f"| {' | '.join([row, *(texts.get((row, column), '') for column in columns)])} |" for row in rows]

@@ -96,19 +96,15 @@ def _join(first: Corpus, second: Corpus) -> Corpus:
 
 
 @dataclass(frozen=True)
-class TrainingRun:
-    """A model of the paper, trained on one of its corpora and measured on held-out documents."""
+class PaperRun:
+    """A run of a model of the paper on one of its corpora, whose result belongs to a cell."""
 
     dataset: str
     model: str  # its name in the paper
     topics: int | None  # per label for PLLDA; None for LLDA
-    seed: int
-    iterations: int
-    share: float | None = None  # of the documents to train on; by default as in the paper's tables
 
     def __str__(self) -> str:
-        topics = "" if self.topics is None else f", {self.topics} topics"
-        return f"{self.dataset}, {self.model}{topics}, seed {self.seed}"
+        return f"{self.dataset}, {self.model}" + ("" if self.topics is None else f", {self.topics} topics")
 
     @property
     def file(self) -> str:
@@ -118,7 +114,24 @@ class TrainingRun:
     @property
     def key(self) -> Key:
         """The cell of the run."""
-        return Key(self.dataset, self.model, self.topics, self.share)
+        return Key(self.dataset, self.model, self.topics)
+
+
+@dataclass(frozen=True)
+class TrainingRun(PaperRun):
+    """A model, trained and measured on held-out documents."""
+
+    seed: int
+    iterations: int
+    share: float | None = None  # of the documents to train on; by default as in the paper's tables
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, seed {self.seed}"
+
+    @property
+    def key(self) -> Key:
+        """The cell of the run."""
+        return super().key._replace(share=self.share)
 
     def make_model(self, for_words: Mapping[str, Any], **others: Any) -> TopicModel:
         """Return the unfitted model with the paper's settings; `others` replace those that it has."""

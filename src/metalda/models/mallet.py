@@ -157,6 +157,6 @@ def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.floa
     state = resume_chain(problem, {"topics": topics}, np.log(alpha)[None], log_beta)
     doc_topics = np.zeros((len(corpus), len(alpha)), np.float32)
     state.assignment.add_theta(state.alpha, doc_topics)
-    history = {name: np.zeros(0) for name in ("sweep", "log_likelihood", "seconds", "moved")}  # Mallet's are not known
+    history = {name: np.zeros(0) for name in ("iteration", "log_likelihood", "seconds", "moved")}  # unknown
     model._adopt(Trained((state.keep(),), doc_topics, history, 0, 0), problem, corpus, named=True)
     return model

@@ -51,9 +51,9 @@ def _history(model: TopicModel) -> ChainHistory:
     seed = model.random_state if isinstance(model.random_state, int) else model.seed_
     table = model.history_
     shown = np.unique(np.linspace(0, len(table) - 1, min(len(table), _MAX_POINTS)).round().astype(int))
-    columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "sweep"}
+    columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "iteration"}
     traces = tuple((column, significant(values, 5)) for column, values in columns.items())
-    return ChainHistory(f"seed {seed}", tuple(table["sweep"].to_numpy()[shown].tolist()), traces)
+    return ChainHistory(f"seed {seed}", tuple(table["iteration"].to_numpy()[shown].tolist()), traces)
 
 
 def _rhat(chains: Sequence[NDArray[np.float64]]) -> float | None:

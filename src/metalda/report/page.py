@@ -60,7 +60,7 @@ def write_report(
         A fitted model.
     path : path-like
         The file; it is written completely or not at all.
-    corpus : Corpus, or whatever `transform` takes, optional
+    corpus : Corpus, or any other input of `transform`, optional
         Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
         measured on them.
     models : dict by name, or list, of fitted models, optional

@@ -67,7 +67,8 @@ class Summary:
 
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists, numbers and strings, for JSON."""
-        return to_plain(self)
+        document: dict[str, Any] = to_plain(self)
+        return document
 
     @classmethod
     def from_plain(cls, document: dict[str, Any]) -> Summary:
@@ -91,7 +92,7 @@ def summarize(
     ----------
     model : TopicModel
         A fitted model.
-    corpus : Corpus, or whatever `transform` takes, optional
+    corpus : Corpus, or any other input of `transform`, optional
         Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
         measured on them; their topic proportions are those of `transform`.
     models : dict by name, or list, of fitted models, optional

@@ -53,7 +53,8 @@ def to_plain(value: Any) -> Any:
 
 def from_plain(kind: type[T], value: Any) -> T:
     """Restore a dataclass from the result of `to_plain`."""
-    return _read(kind, value)
+    restored: T = _read(kind, value)
+    return restored
 
 
 def _read(kind: Any, value: Any) -> Any:
