@@ -145,7 +145,7 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(data, tmp_path):
 
 
 def test_words_are_read_from_the_disk(data, tmp_path):
-    from metalda.storage.scratch import is_mapped
+    from metalda.storage.arrays import is_mapped
 
     corpus = Corpus.prepare(data, tmp_path / "corpus", labels="tags")
     assert is_mapped(corpus.words)

@@ -27,7 +27,8 @@ from metalda.corpus.tokenising import fixed_vocabulary
 from metalda.errors import InputError, StorageError
 from metalda.storage import SCRATCH, PathLike, Remote, check_writable, locate, read_document, write_document
 from metalda.storage.manifest import package_version
-from metalda.utils.processes import count_jobs, run_in_processes
+from metalda.utils.processes import run_in_processes
+from metalda.utils.threads import count_jobs
 
 KIND = "preparation"
 

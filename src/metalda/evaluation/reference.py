@@ -18,8 +18,7 @@ from metalda.corpus import Corpus
 from metalda.corpus.tokenising import TOKEN_PATTERN, make_analyser
 from metalda.errors import InputError
 from metalda.kernels.border import frozen
-from metalda.kernels.windows import count_windows
-from metalda.kernels.words import build_table, find_words
+from metalda.kernels.windows import build_table, count_windows, find_words
 from metalda.training.distributed.cluster import Cluster
 
 _BATCH_TOKENS = 1 << 20

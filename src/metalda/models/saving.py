@@ -48,7 +48,8 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         arrays.update({f"word_features.{name}": array for name, array in packed.items()})
     embeddings = parameters.get("embeddings")
     if embeddings is not None:
-        arrays.update({f"embeddings.{name}": array for name, array in embeddings.to_arrays().items()})
+        document["embeddings"], packed = embeddings.to_arrays()
+        arrays.update({f"embeddings.{name}": array for name, array in packed.items()})
     return document, arrays
 
 
@@ -65,11 +66,11 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
     if document["named_by_parameter"]:
         parameters["vocabulary"] = list(vocabulary)
     if "word_features" in document:
-        parameters["word_features"] = WordFeatures.from_saved(
+        parameters["word_features"] = WordFeatures.from_arrays(
             document["word_features"], _under(arrays, "word_features")
         )
-    if embeddings := _under(arrays, "embeddings"):
-        parameters["embeddings"] = Embeddings.from_saved(embeddings)
+    if "embeddings" in document:
+        parameters["embeddings"] = Embeddings.from_arrays(document["embeddings"], _under(arrays, "embeddings"))
     model = model_class(**parameters)
     for name in _PLAIN:
         setattr(model, name, document[name])

@@ -1,4 +1,4 @@
-"""Tables, q and weights against their twins, and in the corners where floats give out."""
+"""Tables, q, weights and sums of a regression against the reference, and at the limits of floats."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,9 @@ from scipy import sparse, stats
 
 import reference
 from metalda.corpus import NamedMatrix
-from metalda.kernels import draws
+from metalda.kernels import helpers
+from metalda.kernels.border import COMPILED, frozen
+from metalda.kernels.weights import add_rising, count_topics
 from metalda.meta.design import Design
 from metalda.priors import AssignedDocuments, Augmentation, Gamma
 from metalda.samplers import TopicCounts
@@ -27,7 +29,7 @@ def _update(prior, log_weights, given_parts, rng):
 def test_tables_have_the_distribution_of_the_chinese_restaurant(concentration, customers):
     rng = np.random.default_rng(0)
     n = 20_000
-    drawn = np.bincount([draws.draw_tables(concentration, customers, rng) for _ in range(n)], minlength=customers + 1)
+    drawn = np.bincount([helpers.draw_tables(concentration, customers, rng) for _ in range(n)], minlength=customers + 1)
     expected = n * reference.table_probabilities(concentration, customers)
     common = expected > 5
     assert drawn[expected < 1e-6 * n].sum() <= 1
@@ -38,26 +40,26 @@ def test_tables_have_the_distribution_of_the_chinese_restaurant(concentration, c
 
 @pytest.mark.parametrize("customers", [0, 1])
 def test_the_first_customer_always_opens_a_table(customers):
-    assert draws.draw_tables(1e-30, customers, np.random.default_rng(0)) == customers
+    assert helpers.draw_tables(1e-30, customers, np.random.default_rng(0)) == customers
 
 
 @pytest.mark.parametrize("concentration", [1e-300, 1e-12, 1e12, 1e300])
 @pytest.mark.parametrize("customers", [5, 1000])
 def test_tables_stay_between_one_and_the_number_of_customers(concentration, customers):
-    tables = draws.draw_tables(concentration, customers, np.random.default_rng(0))
+    tables = helpers.draw_tables(concentration, customers, np.random.default_rng(0))
     assert tables == (1 if concentration < 1 else customers)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.05, 3.0), (0.8, 1.0), (4.0, 20.0)])
 def test_q_is_beta_distributed(a, b):
     rng = np.random.default_rng(0)
-    drawn = [draws.draw_minus_log_beta(a, b, rng) for _ in range(5000)]
+    drawn = [helpers.draw_minus_log_beta(a, b, rng) for _ in range(5000)]
     assert stats.kstest(np.exp(-np.array(drawn)), stats.beta(a, b).cdf).pvalue > 1e-3
 
 
 def test_minus_log_q_is_finite_where_q_itself_would_underflow():
     rng = np.random.default_rng(0)
-    drawn = np.array([draws.draw_minus_log_beta(1e-300, 50.0, rng) for _ in range(1000)])
+    drawn = np.array([helpers.draw_minus_log_beta(1e-300, 50.0, rng) for _ in range(1000)])
     assert np.isfinite(drawn).all()
     assert (np.exp(-drawn) == 0).any()
 
@@ -80,7 +82,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
     )
     drawn = _update(prior, log_weights, given_parts, np.random.default_rng(5))
     parts = [slice(0, n_topics)] if n_topics <= 64 else [slice(0, 40), slice(40, n_topics)]  # blocks of topics
-    twin_rng = np.random.default_rng(5)
+    reference_rng = np.random.default_rng(5)
     expected = np.concatenate(
         [
             reference.draw_weights(
@@ -90,7 +92,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
                 given_parts[2][part],
                 dense,
                 shape,
-                twin_rng,
+                reference_rng,
             )
             for part in parts
         ],
@@ -100,7 +102,7 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
 
 
 def test_a_vanishing_weight_comes_back():
-    """A product that had reached 0 would hold its weight there for ever; 1e-200 is drawn anew from its conditional."""
+    """A product of 0 would keep its weight at 0; a weight of 1e-200 is redrawn from its conditional."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 1.0)
     log_weights = np.array([[-460.0], [-460.0]])
     drawn = _update(
@@ -110,11 +112,16 @@ def test_a_vanishing_weight_comes_back():
 
 
 def test_documents_whose_alpha_vanishes_still_inform_their_labels():
-    """-log q is then huge, and only its product with alpha means anything."""
+    """-log q is then huge, and only its product with alpha is meaningful."""
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 1))), ("a",)), 1), 0.1, 2.5)
     log_weights = np.array([[np.log(1e-40)], [np.log(10.0)]])
     given_parts = Augmentation(np.full((2, 1), 3), np.array([1e39]), np.ones(1))
-    many = np.array([_update(prior, log_weights, given_parts, np.random.default_rng(s))[:, 0] for s in range(4000)])
+    many = np.array(
+        [
+            _update(prior, log_weights, given_parts, np.random.default_rng(s))[:, 0]
+            for s in range(4000 if COMPILED else 1000)
+        ]
+    )
     # label a is drawn first: rate = 2.5 + 1e39 * 10; then the default: rate = 2.5 + 1e39 * exp(log a)
     assert stats.kstest(np.exp(many[:, 0]) * 1e40, stats.gamma(5.5).cdf).pvalue > 1e-3
     scaled = np.exp(many[:, 1]) * (2.5 + 1e39 * np.exp(many[:, 0]))
@@ -164,7 +171,7 @@ def test_an_empty_topic_gives_words_a_distribution_however_small_its_beta(log_we
 
 
 def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
-    """Freezing them, as the Java original does, would keep the posterior too, but never move."""
+    """The Java original freezes them: the posterior is still invariant, but the chain does not move."""
     prior = Gamma(Design.build(None, 4), 0.01, 2.5)
     nothing = Augmentation(np.zeros((1, 3000), np.int64), np.full(1, 4.0), np.zeros(3000))
     drawn = np.exp(_update(prior, np.full((1, 3000), -9.0), nothing, np.random.default_rng(0))[0])
@@ -197,3 +204,34 @@ def test_an_empty_topic_has_no_tables_and_no_q(features):
     assert drawn.minus_log_q[1:].tolist() == [0, 0]
     assert (drawn.label_tables[:, 0] >= 1).all()
     assert drawn.label_tables[:, 1:].sum() == 0
+
+
+@given(
+    entries=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 40), st.sampled_from([1.0, 2.5])), max_size=8
+    ),
+    seed=st.integers(0, 999),
+)
+@settings(derandomize=True, max_examples=50, deadline=None)
+def test_sums_of_a_regression_equal_the_formula(entries, seed):
+    concentration = np.random.default_rng(seed).gamma(0.5, 3, (3, 2)) + 1e-6
+    rows, columns, counts, times = zip(*entries, strict=True) if entries else ((), (), (), ())
+    gradient = np.zeros((3, 2))
+    value = add_rising(
+        frozen(concentration, np.float64), frozen(rows, np.int32), frozen(columns, np.int32), frozen(counts, np.int64),
+        frozen(times, np.float64), gradient,
+    )  # fmt: skip
+    expected, slopes = reference.add_rising(concentration, entries)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-9)
+
+
+@given(topics=st.lists(st.lists(st.integers(0, 3), max_size=7), min_size=1, max_size=5), seed=st.integers(0, 9))
+@settings(derandomize=True, max_examples=50, deadline=None)
+def test_topics_of_documents_are_listed_with_their_counts(topics, seed):
+    doc_rows = np.random.default_rng(seed).integers(0, 3, len(topics))
+    flat = frozen([k for z in topics for k in z], np.uint16)
+    offsets = frozen(np.concatenate([[0], np.cumsum([len(z) for z in topics])]), np.int64)
+    found = [np.empty(len(flat), np.int64) for _ in range(3)]
+    size = count_topics(offsets, frozen(doc_rows, np.int32), flat, 4, *found)
+    assert list(zip(*(each[:size].tolist() for each in found), strict=True)) == reference.count_topics(topics, doc_rows)

@@ -1,4 +1,4 @@
-"""Single files are whole or not there."""
+"""Single files are complete or absent."""
 
 from pathlib import Path
 

@@ -1,40 +1,42 @@
-"""Steps 2 to 4 of a sweep: what data augmentation makes of the Dirichlet parameters.
+"""Learn the weights of labels and features: data augmentation (steps 2 to 4 of a sweep), and sums for a regression.
 
 A Dirichlet-multinomial with parameters a[k] and counts c[k] has probability
 
     Γ(a.) / Γ(a. + c.)  *  prod_k Γ(a[k] + c[k]) / Γ(a[k])
 
-The first ratio is augmented with q ~ Beta(a., c.), the second with tables t[k] ~ CRP(a[k], c[k]); given both, every
-weight (lambda, delta) has a gamma conditional.
+Augmentation draws q ~ Beta(a., c.) for the first ratio and tables t[k] ~ CRP(a[k], c[k]) for the second. Given both,
+every weight (lambda, delta) has a gamma conditional. A regression (DMR, WF-LDA) needs the logarithm of the second ratio
+and its derivative instead (`add_rising`).
 
-A *row* is a set of labels (or features) that documents (or words) share. The weights of one topic never meet those of
-another, so topics are taken a block at a time, and the rows of a block stay near while its labels are drawn one after
-the other.
+A *row* is a set of labels (or features) that documents (or words) share. The weights of one topic do not depend on
+those of another. So topics are processed in blocks, and the rows of a block stay in the cache while labels are drawn
+one after the other.
 """
 
 import math
 
 import numpy as np
-from numba import float32, uintp
+from numba import float32, float64, uintp
 
-from metalda.kernels.border import helper, kernel
-from metalda.kernels.draws import draw_log_gamma, draw_minus_log_beta, draw_tables
-from metalda.kernels.lanes import LANES, add, fill, load, multiply, store
+from metalda.kernels.border import LANES, add, fill, helper, kernel, load, multiply, store
+from metalda.kernels.helpers import draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising
 
-WIDEST = 64  # topics at the most whose random numbers are drawn together
-# The float32 products of an update hold each weight between these bounds: then "the product without label l" can be
-# had by division, and what is lost (1e-15 times a scale) is nothing beside the prior's rate. Where a scale is so large
-# that it might matter (Dirichlet parameters that all but vanish), sums are taken from the logarithms instead.
+WIDEST = 64  # at most as many topics have their random numbers drawn together
+# An update clips weights in float32 to these bounds, so that "the product without label l" is a division. The error,
+# 1e-15 times a scale, is negligible compared with the rate of the prior. Where a scale is large enough for it to matter
+# (Dirichlet parameters close to 0), sums are formed from logarithms instead.
 LOWEST, HIGHEST = -34.0, 34.0  # exp: 1.7e-15 … 5.8e14
 LARGEST_SCALE = 1e6
 FLOOR, CEILING = float32(1e-38), float32(1e30)  # of the float32 copy that the token kernels read
+FEW_FACTORS = 12  # at most as many factors of a rising factorial are multiplied one by one
 
 
 @kernel
 def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, n_labels, rng):
-    """Draw q[d] and t[d, k]; returns sum of t by label and topic, and the sum of -log q by row.
+    """Step 2: draw q[d] ~ Beta(alpha[d, .], N[d]) and t[d, k] ~ CRP(alpha[d, k], m[d, k]).
 
-    A document without words has neither.
+    Returns the sum of t by label and topic, and the sum of -log q by row. Empty documents contribute nothing. The draws
+    equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
     n_rows, n_topics = alpha.shape
     label_tables = np.zeros((n_labels, n_topics), np.int64)
@@ -65,7 +67,7 @@ def _bounded_exp(x):
 
 @kernel
 def _sum_without_label(label, k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows):
-    """sum_{rows r with label} scale[r] * prod_{other labels of r} w: slow, exact, for any size of weight."""
+    """Return sum_{rows r with label} scale[r] * prod_{other labels of r} w: slow, but exact for weights of any size."""
     total = 0.0
     for j in range(label_starts[label], label_starts[label + 1]):
         row = label_rows[j]
@@ -78,7 +80,7 @@ def _sum_without_label(label, k, log_weights, row_scales, row_starts, row_labels
 
 @helper
 def _sum_rows(values, rows, sums):
-    """The sum of these rows: in float32 over a few, in float64 over all."""
+    """Sum these rows: in float32 over 256 at a time, in float64 over all."""
     part = np.empty((1, LANES), np.float32)
     sums[:] = 0.0
     j, n_rows = 0, len(rows)
@@ -115,13 +117,13 @@ def draw_weights(
     last,
     rng,
 ):
-    """Draw the weights of topics first … last - 1, label after label; equals reference.draw_weights.
+    """Steps 3 and 4: draw the weights of topics first … last - 1, label after label; equals reference.draw_weights.
 
         w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
-    of words in the row times -log q'[k]. Changes log_weights. `products` are those of the weights at the start, if they
-    hold; otherwise they are formed anew.
+    of words in the row times -log q'[k]. Changes log_weights. `products` are the products of the present weights by row
+    and topic; they are recomputed unless `products_hold`.
     """
     n_labels, n_rows = log_weights.shape[0], row_starts.shape[0] - 1
     n_blocks = max(1, (last - first + WIDEST - 1) // WIDEST)
@@ -177,7 +179,7 @@ def draw_weights(
 
 @kernel
 def _multiply_row_slowly(log_weights, labels, first, size, values, sums):
-    """One row of `multiply_weights` from the logarithms, for products beyond float32; returns the sum of the row."""
+    """Fill one row of `multiply_weights` from logarithms, for products outside the range of float32; return its sum."""
     total = 0.0
     for k in range(len(sums)):
         log_product = 0.0
@@ -192,7 +194,7 @@ def _multiply_row_slowly(log_weights, labels, first, size, values, sums):
 
 @helper
 def _sum_topic_slowly(log_weights, row_starts, row_labels, row_sizes, k):
-    """sum_r size * prod_{l in r} w[l, k] from the logarithms, for a topic whose products float32 cannot hold."""
+    """Return sum_r size * prod_{l in r} w[l, k] from logarithms, for products outside the range of float32."""
     total = 1e-300
     for r in range(row_starts.shape[0] - 1):
         log_product = 0.0
@@ -204,11 +206,11 @@ def _sum_topic_slowly(log_weights, row_starts, row_labels, row_sizes, k):
 
 @kernel
 def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last, values, row_sums, topic_sums):
-    """value[r, k] = prod_{l in r} w[l, k], built anew from the logarithms; equals reference.multiply_weights.
+    """Compute value[r, k] = prod_{l in r} w[l, k] for topics first … last - 1; equals reference.multiply_weights.
 
-    For topics first … last - 1, fills topic_sums[k] = sum_r size * value, and the float32 copy `values`. row_sums[r]
-    is the sum of value over these topics. Products are formed in float32; what they lose is nothing beside the largest
-    of the row or the sum of the topic, and where these are themselves too small, logarithms are used.
+    Fills the float32 array `values`, topic_sums[k] = sum_r size * value, and row_sums[r], the sum of value over these
+    topics. Products are formed in float32: the error is negligible compared with the largest value of the row and with
+    the sum of the topic. Where these are themselves too small, logarithms are used.
     """
     n_topics = last - first
     weights = np.empty((log_weights.shape[0], n_topics), np.float32)
@@ -239,3 +241,60 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last
         if not sums[k] > 1e-10:
             sums[k] = _sum_topic_slowly(log_weights, row_starts, row_labels, row_sizes, first + k)
         topic_sums[first + k] = sums[k]
+
+
+@helper
+def _digamma(x):
+    """Return ψ(x) for x > 0, shifted to where the asymptotic series is exact; equals scipy.special.digamma."""
+    shift = 0.0
+    while x < 10.0:
+        shift -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (5 / 660 - y * (691 / 32760))))))
+    return shift + math.log(x) - 0.5 / x - series
+
+
+@kernel
+def add_rising(concentration, rows, columns, counts, times, gradient):
+    """Return the sum of times * log Γ(a + c) / Γ(a) over entries, with a = concentration[row, column].
+
+    Adds its derivative with respect to a to `gradient`. Equals reference.add_rising.
+    """
+    total = 0.0
+    for i in range(rows.shape[0]):
+        r, k, count, weight = rows[i], columns[i], counts[i], times[i]
+        a = concentration[r, k]
+        if count <= FEW_FACTORS:
+            product, slope = 1.0, 0.0
+            for j in range(count):
+                product *= a + j
+                slope += 1.0 / (a + j)
+            total += weight * math.log(product)
+        else:
+            total += weight * log_rising(a, count)
+            slope = _digamma(a + float64(count)) - _digamma(a)
+        gradient[r, k] += weight * slope
+    return total
+
+
+@kernel
+def count_topics(offsets, doc_rows, topics, n_topics, rows, columns, counts):
+    """List the m[d, k] > 0: fill the row of the document, the topic and the count; return how many there are.
+
+    Equals reference.count_topics.
+    """
+    doc_counts = np.zeros(n_topics, np.int64)
+    size = 0
+    for d in range(offsets.shape[0] - 1):
+        for i in range(offsets[d], offsets[d + 1]):
+            doc_counts[topics[i]] += 1
+        for i in range(offsets[d], offsets[d + 1]):
+            k = topics[i]
+            if doc_counts[k] > 0:
+                rows[size] = doc_rows[d]
+                columns[size] = k
+                counts[size] = doc_counts[k]
+                doc_counts[k] = 0
+                size += 1
+    return size

@@ -1,11 +1,33 @@
-"""Arrays in files that others can open."""
+"""Arrays in temporary files, and arrays in mapped files that other processes can open."""
 
+import errno
 import os
+import tempfile
 
 import numpy as np
+import pytest
 
-from metalda.storage.mapped import MappedFile
-from metalda.storage.scratch import empty_on_disk
+from metalda.errors import StorageError
+from metalda.storage import arrays
+from metalda.storage.arrays import MappedFile, empty_on_disk
+
+
+def test_an_array_on_disk_holds_what_is_written_and_has_no_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    array = arrays.empty_on_disk((3, 4), np.float32)
+    array[:] = np.arange(12).reshape(3, 4)
+    assert arrays.is_mapped(array[1:])
+    assert array.sum() == 66
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_disk_without_room_is_one_line(monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(StorageError, match=r"no room for a .* file of 0.4 GB \(No space left on device\).*TMPDIR"):
+        arrays.empty_on_disk((100_000_000,), np.int32)
 
 
 def test_a_mapped_array_is_found_again_in_its_file(tmp_path):
