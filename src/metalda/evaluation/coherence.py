@@ -17,8 +17,6 @@ from metalda.models.base import TopicModel
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalda.corpus import Corpus
-
 Topics = TopicModel | Iterable[Sequence[str]]
 Matrix = NDArray[np.float64]
 
@@ -246,11 +244,6 @@ def coherence(
             "check the text field, lowercase (--no-lowercase) and token_pattern (--token-pattern)"
         )
     return found if isinstance(topics, Mapping) else found[""]
-
-
-def coherence_in_documents(model: TopicModel, corpus: Corpus) -> Coherence:
-    """NPMI of the ten top words with documents as windows, -1 for words that no document has together."""
-    return coherence(model, corpus, "npmi", window=0, smoothing=0)
 
 
 def score_topics(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
-from metalda.evaluation.coherence import coherence_in_documents
+from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
 from metalda.models.encoding import every_second
 from metalda.models.identity import fingerprint_corpus
@@ -74,6 +74,19 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
     if top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
     return best_words(model.components_, top_n)
+
+
+def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
+    """NPMI of the ten top words of each topic with documents as windows, -1 for words that no document has together.
+
+    None without documents, without top words in them, or for a vocabulary of one word.
+    """
+    if corpus is None or len(model.vocabulary_) < 2:
+        return None
+    top = {model.vocabulary_[v] for v in np.unique(best_words(model.components_, 10))}
+    if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
+        return None
+    return coherence(model, corpus, "npmi", window=0, smoothing=0).scores
 
 
 class LabelScore(NamedTuple):
@@ -177,9 +190,10 @@ def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -
         # Labels are hidden from both parts: a model that had them would only return them.
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)
+    coherences = topic_coherence(model, train)
     measures = {
         "perplexity": model.perplexity(test, draws=options.draws, unseen=options.unseen),
-        "coherence": _mean_coherence(model, train),
+        "coherence": float("nan") if coherences is None else float(coherences.mean()),
         "diversity": topic_diversity(model),
         "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
@@ -197,10 +211,3 @@ def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -
 def _is_predictable(labels: NamedMatrix | None) -> TypeGuard[NamedMatrix]:
     """Whether labels are classes, and few enough for a classifier."""
     return labels is not None and labels.is_binary and len(labels.names) <= _MAX_LABELS
-
-
-def _mean_coherence(model: TopicModel, train: Corpus) -> float:
-    """NPMI in the training documents, -1 for words that no document has together; NaN for a vocabulary of one word."""
-    if len(model.vocabulary_) < 2:
-        return float("nan")
-    return coherence_in_documents(model, train).mean

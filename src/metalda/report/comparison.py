@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.evaluation.matching import match, model_distances
-from metalda.evaluation.measures import topic_diversity
+from metalda.evaluation.measures import topic_coherence, topic_diversity
 from metalda.models.inspection import best_words
-from metalda.report.topics import measure_coherence
 from metalda.report.values import cut, rounded
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def match_nearest(first: TopicModel, second: TopicModel) -> tuple[NDArray[np.int
 
 def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | None) -> ComparedModel:
     matches, distances = match_nearest(first, model)
-    measured = [value for value in measure_coherence(model, corpus) if value is not None]
+    measured = topic_coherence(model, corpus)
     history = model.history_
     shares = model.topics(top_n=1)["share"]
     best = best_words(model.components_, _TOP_WORDS)
@@ -76,7 +75,7 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         name=cut(name),
         model=type(model).__name__,
         n_topics=len(model.components_),
-        coherence=round(float(np.mean(measured)), 4) if measured else None,
+        coherence=None if measured is None else round(float(np.mean([round(float(s), 4) for s in measured])), 4),
         diversity=round(float(topic_diversity(model)), 4),
         log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
         seconds=round(float(history["seconds"].sum()), 2),

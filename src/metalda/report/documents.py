@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from metalda.models.inspection import best_words
 from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
-from metalda.report.words import WordPlaces
+from metalda.report.words import ReportWords
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -81,6 +82,17 @@ class DocumentSelection:
         """The shown words of a document, by their numbers in the model; -1 for out-of-vocabulary words."""
         return self._numbers[self.tokens(row)]
 
+    def known_words(self) -> Iterator[NDArray[np.int64]]:
+        """Words of each document that the model knows."""
+        for known in map(self.known, self.rows):
+            yield known[known >= 0]
+
+    def unknown_words(self) -> Iterator[str]:
+        """Out-of-vocabulary words of all documents, in their order."""
+        for row in self.rows:
+            tokens = self.tokens(row)
+            yield from (self.corpus.vocabulary[token] for token in tokens[self._numbers[tokens] < 0])
+
     @property
     def n_cut(self) -> int:
         """Number of selected documents that are cut."""
@@ -88,15 +100,15 @@ class DocumentSelection:
 
 
 def summarize_documents(
-    model: TopicModel, chosen: DocumentSelection, places: WordPlaces, labels: LabelSection | None
+    chosen: DocumentSelection, report_words: ReportWords, labels: LabelSection | None
 ) -> DocumentSection:
-    """Summarize the selected documents; the places of their out-of-vocabulary words are added."""
+    """Summarize the selected documents."""
     corpus, rows = chosen.corpus, chosen.rows
     words, word_topics, topics, shares = [], [], [], []
     for row in rows:
         known, theta = chosen.known(row), chosen.theta[row]
-        words.append(_word_places(chosen.tokens(row), known, corpus, places))
-        word_topics.append(_topics_of(known, theta, model.components_))
+        words.append(_places(chosen.tokens(row), known, corpus, report_words))
+        word_topics.append(_topics_of(known, theta, report_words.phi))
         best = best_words(theta, _MAX_TOPICS)
         best = best[theta[best] >= min(_MIN_SHARE, theta[best[0]])]
         topics.append(tuple(best.tolist()))
@@ -118,14 +130,10 @@ def summarize_documents(
     )
 
 
-def _word_places(
-    tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus, places: WordPlaces
-) -> tuple[int, ...]:
+def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus, words: ReportWords) -> tuple[int, ...]:
     return tuple(
-        place if number >= 0 else places.add_unknown(corpus.vocabulary[token])
-        for token, number, place in zip(
-            tokens.tolist(), known.tolist(), places.places(np.maximum(known, 0)), strict=True
-        )
+        place if number >= 0 else words.place_of_unknown(corpus.vocabulary[token])
+        for token, number, place in zip(tokens, known, words.places(np.maximum(known, 0)), strict=True)
     )
 
 

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError
 from metalda.report.comparison import ComparedModel, compare_models
 from metalda.report.diagnostics import DiagnosticsSection, summarize_training
-from metalda.report.documents import DocumentSection, DocumentSelection, TypicalDocuments, summarize_documents
+from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
 from metalda.report.labels import LabelSection, summarize_labels
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, from_plain, to_plain
-from metalda.report.words import TopicWords, WordPlaces, WordSection
+from metalda.report.words import ReportWords, WordSection
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -126,22 +126,16 @@ def summarize(
     chains, compared = [model, *chains], _name_models(model, models)
     theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
     corpus = None if corpus is None else model._read(corpus, None)
-    topic_words = TopicWords(model.components_, model.topics(top_n=1)["share"].to_numpy(np.float64))
-    needed = candidates = topic_words.candidates()
     chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
-    if chosen is not None:
-        needed = [*candidates, *(known[known >= 0] for known in map(chosen.known, chosen.rows))]
-    places = WordPlaces(topic_words, needed)
+    known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
+    words = ReportWords(model, known, unknown)
     labels = summarize_labels(model, corpus, theta, interval)
-    documents = None if chosen is None else summarize_documents(model, chosen, places, labels)
-    typical = [TypicalDocuments()] * len(candidates) if chosen is None else chosen.typical
-    notes = _notes(model, places, labels, documents, chosen)
     return Summary(
-        overview=_overview(model, corpus, title, interval, notes),
-        topics=summarize_topics(model, corpus, topic_words, candidates, places, typical, interval),
-        words=places.summarize(model.vocabulary_),
+        overview=_overview(model, corpus, title, interval, _notes(model, words, labels, chosen)),
+        topics=summarize_topics(model, corpus, words, None if chosen is None else chosen.typical, interval),
+        words=words.summarize(model.vocabulary_),
         labels=labels,
-        documents=documents,
+        documents=None if chosen is None else summarize_documents(chosen, words, labels),
         diagnostics=summarize_training(chains),
         comparison=compare_models(compared, corpus) if len(compared) > 1 else (),
     )
@@ -193,19 +187,15 @@ def _version(package: str) -> str:
 
 
 def _notes(
-    model: TopicModel,
-    places: WordPlaces,
-    labels: LabelSection | None,
-    documents: DocumentSection | None,
-    chosen: DocumentSelection | None,
+    model: TopicModel, words: ReportWords, labels: LabelSection | None, chosen: DocumentSelection | None
 ) -> tuple[str, ...]:
     """Notes on what the report leaves out, and on its limits."""
     notes = []
-    if documents is None:
+    if chosen is None:
         notes.append("No documents were given, so coherence, typical documents and the view of documents are missing.")
-    elif len(documents.numbers) < documents.n_all:
+    elif len(chosen.rows) < len(chosen.corpus):
         notes.append(
-            f"{len(documents.numbers):,} of {documents.n_all:,} documents are shown: the most typical ones of each "
+            f"{len(chosen.rows):,} of {len(chosen.corpus):,} documents are shown: the most typical ones of each "
             "topic, and a random sample. All figures are of all documents."
         )
     if chosen is not None and chosen.n_cut:
@@ -214,8 +204,8 @@ def _notes(
             f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.longest:,} words; "
             "all figures are of whole documents."
         )
-    if len(places) < len(model.vocabulary_):
-        notes.append(f"The {len(places):,} most important of {len(model.vocabulary_):,} words can be searched.")
+    if len(words) < len(model.vocabulary_):
+        notes.append(f"The {len(words):,} most important of {len(model.vocabulary_):,} words can be searched.")
     if labels is not None and len(labels.names) < labels.n_all:
         notes.append(f"The {len(labels.names):,} largest of {labels.n_all:,} labels are shown.")
     if labels is not None and labels.effect and len(model.draws_) < 10:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.coherence import coherence_in_documents
 from metalda.evaluation.matching import jensen_shannon, pool_rare
-from metalda.models.inspection import best_words
+from metalda.evaluation.measures import topic_coherence
 from metalda.report.documents import TypicalDocuments
 from metalda.report.values import Numbers, cut, rounded, significant
-from metalda.report.words import TopicWords, WordPlaces
+from metalda.report.words import ReportWords
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -56,20 +55,19 @@ class TopicSummary:
 def summarize_topics(
     model: TopicModel,
     corpus: Corpus | None,
-    topic_words: TopicWords,
-    candidates: list[NDArray[np.int64]],
-    places: WordPlaces,
-    typical: Sequence[TypicalDocuments],
+    words: ReportWords,
+    typical: Sequence[TypicalDocuments] | None,
     interval: float,
 ) -> tuple[TopicSummary, ...]:
     """Summarize all topics in the order of their numbers; `typical` has their most typical documents."""
-    (pooled,) = pool_rare(topic_words.phi)
+    typical = typical or [TypicalDocuments()] * len(model.components_)
+    (pooled,) = pool_rare(words.phi)
     distances = jensen_shannon(pooled, pooled)
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
     labels = getattr(model, "topic_labels_", None)
-    measured = measure_coherence(model, corpus)
+    measured = topic_coherence(model, corpus)
     features = _strongest_features(model, interval)
     return tuple(
         TopicSummary(
@@ -77,9 +75,9 @@ def summarize_topics(
             name=f"topic{k}",
             label=None if labels is None else cut(labels[k]),
             share=rounded([share], 6)[0],
-            words=places.places(candidates[k]),
-            probabilities=significant(topic_words.phi[k, candidates[k]]),
-            coherence=measured[k],
+            words=words.places(words.by_topic[k]),
+            probabilities=significant(words.phi[k, words.by_topic[k]]),
+            coherence=None if measured is None else round(float(measured[k]), 4),
             x=rounded(points[k])[0],
             y=rounded(points[k])[1],
             nearest=tuple(nearest[k].tolist()),
@@ -88,19 +86,8 @@ def summarize_topics(
             document_shares=rounded(typical[k].shares, 3),
             features=features[k],
         )
-        for k, share in enumerate(topic_words.shares)
+        for k, share in enumerate(words.topic_shares)
     )
-
-
-def measure_coherence(model: TopicModel, corpus: Corpus | None) -> list[float | None]:
-    """Coherence by topic; None without documents, without top words in them, or for a vocabulary of one word."""
-    nothing: list[float | None] = [None] * len(model.components_)
-    if corpus is None or len(model.vocabulary_) < 2:
-        return nothing
-    top = {model.vocabulary_[v] for v in np.unique(best_words(model.components_, 10))}
-    if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
-        return nothing
-    return [round(float(score), 4) for score in coherence_in_documents(model, corpus).scores]
 
 
 def _strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:
