@@ -1,5 +1,7 @@
 """``metalda reproduce``: tables from runs that are kept, on a very small Web Snippets."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -39,6 +41,12 @@ def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[ob
     assert [path.name for path in (out / "runs").iterdir()] == ["ws.jsonl"]
     assert len(kept_runs(out)) == 7 * 2
     assert {cell["runs"] for cell in cells(out, "variants")} == {2}
+    assert run("reproduce", "variants", *quick, "--quiet").output == ""
+    rows = list(csv.DictReader(io.StringIO(run("reproduce", "variants", *quick, "--format", "csv").stdout)))
+    assert [row["model"] for row in rows] == [cell["model"] for cell in cells(out, "variants")]
+    assert [float(row["mean"]) for row in rows] == pytest.approx([c["mean"] for c in cells(out, "variants")], rel=1e-5)
+    paper = [None if cell["paper"] is None else cell["paper"]["mean"] for cell in cells(out, "variants")]
+    assert [float(row["paper"]) if row["paper"] else None for row in rows] == paper
 
 
 def test_runs_are_shared_and_never_repeated(
@@ -125,7 +133,7 @@ def test_an_interrupted_table_goes_on(
     monkeypatch.setattr(TrainingRun, "run", stop)
     stopped = run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA")
     assert stopped.exit_code == 130
-    assert "1 of 4 runs are done and kept in" in stopped.output
+    assert "1 of 4 runs are finished and saved in" in stopped.output
     monkeypatch.setattr(TrainingRun, "run", original)
     assert run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA").exit_code == 0
 
@@ -135,9 +143,9 @@ def test_an_interrupted_table_goes_on(
     [
         (("perplexity", "-d", "bbc"), "the experiments have no dataset 'bbc'; they have ws, tmn"),
         (("perplexity", "-m", "lda"), "the experiments have no model 'lda'; they have LDA, PTM"),
-        (("perplexity", "-k", "50,many"), "--topics 50,many: expected whole numbers from 1 on"),
-        (("speed", "--no-run"), "no runs of speed are there yet"),
-        (("findings",), "no runs to draw findings from"),
+        (("perplexity", "-k", "50,many"), "--topics 50,many: expected positive whole numbers"),
+        (("speed", "--no-run"), "no finished runs of speed"),
+        (("findings",), "no finished runs to check the findings with"),
     ],
 )
 def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -199,7 +199,7 @@ def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
     whole = compare(corpus, models, **arguments)
     fits.clear()
     interrupt(QUICK["n_iter"] + 8)  # the eighth of the second fit
-    with pytest.raises(InterruptedRuns, match=r"1 of 3 runs are done and kept in .*; run the same to continue"):
+    with pytest.raises(InterruptedRuns, match=r"1 of 3 runs are finished and saved in .*; repeat it to resume"):
         compare(corpus, models, folder=tmp_path / "c", **arguments)
     assert fits == ["MetaLDA", "LDA"]
     said = [record for record in caplog.records if record.name.startswith("metalda")]
@@ -223,7 +223,7 @@ def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
 
 def test_ctrl_c_without_a_folder_says_that_all_is_lost(corpus: Corpus, interrupt: Callable[[int], None]) -> None:
     interrupt(QUICK["n_iter"] + 1)
-    with pytest.raises(InterruptedRuns, match="1 of 2 runs are done and lost; give a folder"):
+    with pytest.raises(InterruptedRuns, match="1 of 2 runs are finished and lost; give a folder"):
         compare(corpus, "lda", seeds=2, **QUICK)
 
 

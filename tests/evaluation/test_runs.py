@@ -63,7 +63,7 @@ def test_only_missing_runs_are_run(store: RunStore) -> None:
 
 
 def test_an_interrupt_keeps_finished_runs_and_says_how_to_continue(store: RunStore) -> None:
-    with pytest.raises(InterruptedRuns, match=r"1 of 3 runs are done and kept in .*out; run the same to continue"):
+    with pytest.raises(InterruptedRuns, match=r"1 of 3 runs are finished and saved in .*out; repeat it to resume"):
         run_jobs([Letter("a"), Letter("stop"), Letter("b")], store, None)
     assert store.find(Letter("a")) == {"upper": "A"}
     assert store.find(Letter("b")) is None

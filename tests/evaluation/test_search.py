@@ -90,7 +90,7 @@ def test_a_search_goes_on_where_it_was_and_repeats_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(TopicModel, "fit", stop_at_the_third)
-        with pytest.raises(InterruptedRuns, match="2 of 4 runs are done and kept"):
+        with pytest.raises(InterruptedRuns, match="2 of 4 runs are finished and saved"):
             search_k(corpus, [2, 3], **arguments)
     assert fits == [2, 3]
     resumed = search_k(corpus, [2, 3], **arguments)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from metalda.corpus.tokenising import TOKEN_PATTERN
+from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.evaluation.reference import ReferenceDocuments, WindowCounter, text_encoder
 
 N_WORDS = 4

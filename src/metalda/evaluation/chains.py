@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import affinity, match
-from metalda.models.effects import centre
+from metalda.models.effects import center, feature_weights, label_weights
 from metalda.training.loop import count_burn_in, kept_sweeps
 
 if TYPE_CHECKING:
@@ -242,19 +242,19 @@ def require_chains(models: Sequence[TopicModel]) -> None:
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
     """The log-likelihood [chain, iteration] after the burn-in."""
-    burn_ins = [count_burn_in(model.n_iter, model.burn_in) for model in models]
-    return _stack_last([m._history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
+    traces = [model.fitted_.history["log_likelihood"][count_burn_in(model.n_iter, model.burn_in) :] for model in models]
+    return _stack_last(traces)
 
 
 def _matched_effects(models: Sequence[TopicModel]) -> MatchedEffects | None:
     """Label effects, the topics of each chain in the order of their partners in the first; None without labels."""
     first = models[0]
-    if not first.label_names_ or not first._has_label_effects:
+    if not first.label_names_ or not hasattr(first, "label_effects"):
         return None
     orders, similarity = _match_chains(models)
     values = []
     for model, order in zip(models, orders, strict=True):
-        values.append(centre(model._label_weights())[:, :, order])
+        values.append(center(label_weights(model.fitted_))[:, :, order])
     return MatchedEffects(_stack_last(values), similarity)
 
 
@@ -317,15 +317,15 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
     """Quantities of a chain, as [draw, …, topic]."""
     totals = np.stack([draw.topic_totals for draw in model.draws_]).astype(np.float64)
     found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
-    if model.label_names_ and model._has_label_effects:
-        found["label_effect"] = centre(model._label_weights())
+    if model.label_names_ and hasattr(model, "label_effects"):
+        found["label_effect"] = center(label_weights(model.fitted_))
     if model.feature_names_:
-        found["feature_effect"] = centre(model._feature_weights())
+        found["feature_effect"] = center(feature_weights(model.fitted_))
     return found
 
 
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """The log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
-    trace = np.asarray(model._history["log_likelihood"], np.float64)
+    trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
     kept = kept_sweeps(model.n_iter, model.burn_in, model.thin, model.n_draws)
     return trace[[sweep - 1 for sweep in sorted({*kept, len(trace)}) if 0 < sweep <= len(trace)]]

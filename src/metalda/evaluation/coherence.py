@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
 from metalda.evaluation.windows import Reference, WindowCounts, count_windows
 from metalda.models.base import TopicModel
+from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,8 @@ from metalda.evaluation.named_models import NamedModel, name_models
 from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progress_bar
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
-from metalda.models.identity import fingerprint
 from metalda.models.registry import parameters_of
+from metalda.models.saving import fingerprint
 from metalda.storage import check_writable, replacing, write_document
 from metalda.storage.manifest import package_version
 
@@ -264,7 +264,7 @@ def _require_runnable(models: Sequence[NamedModel], train: Corpus) -> None:
     """Raise an InputError for missing labels or word vectors before the first model is fitted."""
     for each in models:
         with each.named_errors():
-            each.model._pose(train)
+            each.model.validate(train)
 
 
 def _find_or_run(
@@ -369,7 +369,7 @@ def models_by_size(
     for size in _sizes(n_components):
         each = NamedModel(f"{base.name}{joint}n_components={size}", kind(**{**own, "n_components": size}))
         with each.named_errors():
-            each.model._validate_params()
+            each.model.validate()
         models.append(each)
     return models
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
+from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
-from metalda.models.encoding import every_second
-from metalda.models.identity import fingerprint_corpus
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
+from metalda.models.saving import fingerprint_corpus
+from metalda.models.transform import every_second
 
 ACCURACY, MICRO_F1 = "accuracy", "micro-F1"
 MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_iteration")

@@ -59,7 +59,7 @@ def name_models(
             raise InputError(f"{parameter!r} is no parameter of any of the models given by name")
     for each in found:
         with each.named_errors():
-            each.model._validate_params()
+            each.model.validate()
     return found
 
 

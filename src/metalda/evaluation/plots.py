@@ -10,7 +10,7 @@ import numpy as np
 
 from metalda.errors import InputError, missing_extra
 from metalda.models.base import TopicModel
-from metalda.models.effects import suggest
+from metalda.models.effects import require_effects, suggest
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ def _effects(
     model: TopicModel, labels: str | Iterable[str] | None, contrast: Any, features: bool, interval: float
 ) -> tuple[pd.DataFrame, str]:
     kind = "feature" if features else "label"
+    require_effects(model, kind)
     if contrast is not None:
         if labels is not None:
             raise InputError("give labels or a contrast, not both")

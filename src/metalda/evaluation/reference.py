@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import TOKEN_PATTERN, make_analyser
+from metalda.corpus import Corpus, Schema
+from metalda.corpus.schema import TOKEN_PATTERN
+from metalda.corpus.vocabulary import make_analyzer
 from metalda.errors import InputError
 from metalda.kernels.border import frozen
 from metalda.kernels.windows import build_table, count_windows, find_words
@@ -37,7 +38,7 @@ Encoder = Callable[[Any], ReferenceDocuments]
 
 def text_encoder(words: Sequence[str], *, lowercase: bool, token_pattern: str) -> Encoder:
     """Return an encoder of lists of texts or token lists. Texts with the default token pattern use compiled code."""
-    analyze = make_analyser(lowercase=lowercase, token_pattern=token_pattern)
+    analyze = make_analyzer(Schema(lowercase=lowercase, token_pattern=token_pattern, stop_words=None))
     id_of = {word: i for i, word in enumerate(words)}
     fast = _fast_encoder(words, lowercase=lowercase) if token_pattern == TOKEN_PATTERN else None
 

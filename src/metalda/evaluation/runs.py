@@ -58,8 +58,8 @@ class InterruptedRuns(KeyboardInterrupt):
     """Raised at Ctrl-C. Finished runs are kept if there is a folder, and the current one has a checkpoint there."""
 
     def __init__(self, n_done: int, n_runs: int, folder: Path | None) -> None:
-        kept = "lost; give a folder to keep them" if folder is None else f"kept in {folder}; run the same to continue"
-        super().__init__(f"{n_done:,} of {n_runs:,} runs are done and {kept}")
+        kept = "lost; give a folder to keep them" if folder is None else f"saved in {folder}; repeat it to resume"
+        super().__init__(f"{n_done:,} of {n_runs:,} runs are finished and {kept}")
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
-from metalda.corpus.saving import is_saved
-from metalda.corpus.streaming import in_blocks, read_blocks
-from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary
+from metalda.corpus.formats import is_saved
+from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
+from metalda.corpus.source import in_blocks, read_blocks
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.reference import (
     TextSearch,
@@ -194,7 +194,7 @@ def count_windows(
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike):
-            blocks = read_blocks(path, text=text, format=format, encoding=encoding, progress=verbose)
+            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=verbose)
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)

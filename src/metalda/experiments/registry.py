@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metalda.datasets.places import find_compressed
+from metalda.datasets.catalog import find_compressed
 from metalda.evaluation.coherence import score_topics
 from metalda.evaluation.runs import RunStore
 from metalda.evaluation.windows import count_windows
@@ -155,7 +155,7 @@ class TimingRun(PaperRun):
         train, _ = material.split(seed=0, share=None)
         training = TrainingRun(self.dataset, self.model, self.topics, seed=0, iterations=WARM + self.timed_iterations)
         # LF-LDA learns vectors after its initial iterations, so only these belong to the warm-up.
-        model = training.make_model(material.for_words, initial_sweeps=WARM).fit(train)
+        model = training.make_model(material.for_words, initial_iterations=WARM).fit(train)
         seconds = np.asarray(model.history_["seconds"][WARM:])
         return {"seconds": float(seconds.mean()), "median": float(np.median(seconds)), "tokens": train.n_tokens}
 

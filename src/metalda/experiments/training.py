@@ -12,15 +12,15 @@ import numpy as np
 
 from metalda.corpus import Corpus
 from metalda.datasets import load_newsgroups, load_reuters, load_tmn, load_ws
-from metalda.datasets.places import places
+from metalda.datasets.catalog import places
 from metalda.errors import InputError
 from metalda.evaluation.named_models import name_models
 from metalda.evaluation.runs import fit_whole
 from metalda.experiments.paper import MODELS
 from metalda.meta import Embeddings, WordFeatures
 from metalda.models.base import TopicModel
-from metalda.models.identity import fingerprint_corpus
 from metalda.models.registry import find_model, parameters_of
+from metalda.models.saving import fingerprint_corpus
 
 VECTORS = "glove.6B.100d.subset.txt.gz"
 WS_FEATURES = "WS/binary_embeddings.txt"
@@ -137,7 +137,7 @@ class TrainingRun(PaperRun):
         """Return the unfitted model with the paper's settings; `others` replace those that it has."""
         settings = {"n_components": self.topics, "topics_per_label": self.topics, "n_iter": self.iterations}
         settings |= {
-            "initial_sweeps": self.iterations * 3 // 4,
+            "initial_iterations": self.iterations * 3 // 4,
             "random_state": self.seed,
             "verbose": False,
             **for_words,

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from metalda.corpus import NamedMatrix
 from metalda.corpus.files import open_binary, reading, uncompressed_suffix
-from metalda.corpus.named import first_duplicate
+from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.word_features import WordFeatures, as_vocabulary, examples
 from metalda.storage import Remote, locate

@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus.files import open_binary, reading, uncompressed_suffix
-from metalda.corpus.frames import column_names, column_values, settle
 from metalda.errors import InputError
 from metalda.utils.blas import one_blas_thread
+from metalda.utils.frames import collect_frame, column_names, column_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,7 @@ def frame_features(frame: Any) -> Table:
 
     Columns of 0 and 1 are features; columns of categories have one feature for each value.
     """
-    frame = frame if hasattr(frame, "index") else _indexed(settle(frame))
+    frame = frame if hasattr(frame, "index") else _indexed(collect_frame(frame))
     words = tuple(frame.index)
     if wrong := [word for word in words if not isinstance(word, str)]:
         raise InputError(f"the frame's index must hold the words, not {wrong[0]!r}: use frame.set_index(COLUMN)")

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.corpus.named import first_duplicate
+from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.evaluation.matching import match, model_distances
 from metalda.evaluation.measures import topic_coherence, topic_diversity
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.values import cut, rounded
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
 from metalda.report.words import ReportWords
@@ -54,7 +54,7 @@ class DocumentSelection:
 
     def __init__(self, model: TopicModel, corpus: Corpus, theta: NDArray[np.float32], most: int) -> None:
         self.corpus, self.theta = corpus, theta
-        self._numbers = np.array([model._word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
+        self._numbers = np.array([model.fitted_.word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
         n_typical = min(_TYPICAL, max(most // n_topics, 1), len(filled))

@@ -125,7 +125,7 @@ def summarize(
         raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
     chains, compared = [model, *chains], _name_models(model, models)
     theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
-    corpus = None if corpus is None else model._read(corpus, None)
+    corpus = None if corpus is None else model.to_corpus(corpus)
     chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.values import Numbers, cut, rounded, significant
 
 if TYPE_CHECKING:
