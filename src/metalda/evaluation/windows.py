@@ -142,15 +142,15 @@ def count_windows(
         The words to count, such as the top words of all topics of several models. Memory is 8 bytes for each pair of
         words and thread (5,000 words: 200 MB at most), whatever the size of the reference.
     reference : path, Corpus, or iterable of documents
-        A file: text with a document per line (blank lines are skipped), a Wikipedia XML dump, or any other format of
-        `Corpus.read`, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
+        A file: text with a document per line (blank lines are skipped), or any other format of `Corpus.read`, such as a
+        Wikipedia dump, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
     window : int
         Words in a sliding window. A document with fewer words is one window, as in gensim. With 0 every document is
         one window.
     text : str or int, optional
         The field of the file that contains the text; in a TSV file without header, the number of the column, from 1.
     format, encoding
-        As in `Corpus.read`, or ``format="wikipedia"``; by default detected from the file name.
+        As in `Corpus.read`; by default the format is detected from the file name.
     lowercase, token_pattern
         How texts are tokenized: by default lower-cased, with every run of two or more letters or digits a word. Stop
         words stay, so that windows are of running text.
