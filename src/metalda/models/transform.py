@@ -103,7 +103,7 @@ class FoldingIn(TransformerMixin, Declaration):
         import pandas as pd
 
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary), None)
+        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
@@ -146,7 +146,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
 
     def to_corpus(self, X: Any, y: Any = None) -> Corpus:
-        """Documents as the model reads them: texts are tokenized as those of the training were."""
+        """Documents as the model reads them: texts and rows of frames become a corpus by `schema_`."""
         fitted = self.fitted_
         if not fitted.named_words and has_words(X):
             raise InputError(
