@@ -18,7 +18,7 @@ ARGUMENTS = {
 }
 SHOWN = {  # something that only the end of the program prints
     "cluster.py": "The same proportions: True",
-    "compare_models.py": "seconds_per_sweep",
+    "compare_models.py": "seconds_per_iteration",
     "effects_plot.py": "words",
     "labelled_texts.py": "Perplexity of",
     "short_texts.py": "words seen in training",

@@ -87,7 +87,7 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
         (("-k", "2", "-m", "llda"), "llda: there is nothing to search"),
         (("-k", "2", "-m", "lda,metalda"), "one model is searched at a time"),
         (("-k", "2", "-m", "lda", "--embeddings", "v.txt"), "--embeddings: --model lda uses no word features"),
-        (("-k", "2", "--plot", "k.txt"), "k.txt: no kind of picture"),
+        (("-k", "2", "--plot", "k.txt"), "k.txt: unknown figure format"),
         (("-k", "2", "--plot", "no/k.png"), "there is no folder no"),
         (("-k", "2", "--jobs", "0"), "--jobs 0"),
         (("-k", "2", "-o", "no/search"), "there is no folder no"),

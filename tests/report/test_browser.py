@@ -242,7 +242,7 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
     low, high = np.quantile(draws, [0.05, 0.95], axis=0, method="weibull")
     for row in rows:
         cells = [text.replace("−", "-") for text in row.locator("th, td").all_inner_texts()]
-        k = int(cells[0].split()[1])
+        k = int(cells[0].split()[0].removeprefix("topic"))
         shown = [float(cells[1]), *map(float, cells[2].split(" to "))]
         assert shown == pytest.approx([draws[:, k].mean(), low[k], high[k]], abs=0.15)
 
@@ -277,7 +277,7 @@ def test_the_theme_can_be_switched(browser: Any, report: Path) -> None:
     assert opened.problems == []
 
 
-def test_paper_gets_the_view_alone_in_light_colours(browser: Any, report: Path) -> None:
+def test_paper_gets_the_view_alone_in_light_colors(browser: Any, report: Path) -> None:
     opened = visit(browser, report, scheme="dark")
     opened.go("label/0")
     opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -298,7 +298,7 @@ def test_an_address_that_leads_nowhere_says_so(browser: Any, report: Path) -> No
     opened = visit(browser, report)
     for view in NOWHERE:
         opened.go(view)
-        assert opened.heading() == "Not here", view
+        assert opened.heading() == "Not found", view
     assert opened.problems == []
 
 
@@ -326,5 +326,5 @@ def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, g
     }
     for view, expected in present.items():
         opened.go(view)
-        assert (opened.heading() != "Not here") is expected, view
+        assert (opened.heading() != "Not found") is expected, view
     assert opened.problems == []
