@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from repository import ROOT
+
 SMALL = ["--topics", "4", "--sweeps", "24", "--limit", "3000"]  # of which two states are kept
 ARGUMENTS = {
     "cluster.py": SMALL,

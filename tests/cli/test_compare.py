@@ -18,8 +18,8 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, news
 from metalda.models.base import TopicModel
+from repository import repository_text
 
-ROOT = Path(__file__).parents[2]
 FAST = ("-k", 2, "--iterations", 6, "--seeds", 2)
 
 
@@ -197,7 +197,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
 
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
 def test_the_examples_of_the_documents_run(run: Run, data: Path, folder: Path, document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = repository_text(document)
     examples = [shlex.split(line) for line in re.findall(r"^metalda compare .*$", text, re.MULTILINE)]
     assert examples
     for _, *arguments in examples:
