@@ -10,14 +10,14 @@ import reference
 from metalda.corpus import NamedMatrix
 from metalda.kernels import draws
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard
-from metalda.priors import Augmentation, Gamma
+from metalda.priors import AssignedDocuments, Augmentation, Gamma
 from metalda.samplers import TopicCounts
 
 
 def _update(prior, log_weights, given_parts, rng):
     drawn = log_weights.copy()
-    prior.update(drawn, prior.alpha(log_weights), given_parts, 0, log_weights.shape[1], rng)
+    alpha = prior.alpha(log_weights)
+    prior._draw(drawn, alpha.values, not alpha.is_rescaled, given_parts, 0, log_weights.shape[1], rng)
     return drawn
 
 
@@ -131,11 +131,12 @@ def test_parameters_are_the_products_of_weights(matrix, seed):
     dense = np.column_stack([np.array(matrix, float), np.ones(len(matrix))])
     design = Design.build(NamedMatrix(sparse.csr_array(dense[:, :3]), ("a", "b", "c")), len(matrix))
     log_weights = rng.normal(0, 4, (4, 5))
-    alpha = Gamma(design, 0.1, 1.0).alpha(log_weights)
+    prior = Gamma(design, 0.1, 1.0)
+    alpha = prior.alpha(log_weights)
     expected = reference.multiply_weights(log_weights, dense)
     np.testing.assert_allclose(alpha.values[design.row_of], expected, rtol=1e-5)
     np.testing.assert_allclose(alpha.row_sums[design.row_of], expected.sum(axis=1), rtol=1e-5)
-    np.testing.assert_allclose(alpha.topic_sums, expected.sum(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(prior.beta(log_weights).topic_sums, expected.sum(axis=0), rtol=1e-5)
 
 
 @pytest.mark.parametrize("log_weight", [-120.0, -400.0])
@@ -149,17 +150,17 @@ def test_a_faint_row_keeps_its_ratios_in_float32(log_weight):
 
 @pytest.mark.parametrize("log_weight", [-20.0, -300.0])
 def test_an_empty_topic_gives_words_a_distribution_however_small_its_beta(log_weight):
-    """Numerator and denominator of p(w | k) are lifted together where float32 cannot hold beta; for stripes as well."""
+    """Numerator and denominator of p(w | k) are rescaled together where float32 cannot hold beta, also by stripes."""
     rows = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1]], float)
     prior = Gamma(Design.build(NamedMatrix(sparse.csr_array(rows), ("a", "b", "c")), 3), 0.01, 1.0)
     log_weights = np.array([[0.0, log_weight], [0.0, log_weight - 1], [0.0, log_weight], [0.0, 0.0]])
     beta = prior.beta(log_weights)
     by_word = beta.values[prior.design.row_of]
-    np.testing.assert_allclose((by_word / beta.lifted_sums).sum(axis=0), 1, rtol=1e-5)
+    np.testing.assert_allclose((by_word / beta.rescaled_sums).sum(axis=0), 1, rtol=1e-5)
     assert by_word[0, 1] / by_word[1, 1] == pytest.approx(np.e, rel=1e-4)
     striped = prior.beta(log_weights, [(0, 1), (1, 2)])
     np.testing.assert_allclose(striped.values, beta.values, rtol=1e-6)
-    np.testing.assert_allclose(striped.lifted_sums, beta.lifted_sums, rtol=1e-6)
+    np.testing.assert_allclose(striped.rescaled_sums, beta.rescaled_sums, rtol=1e-6)
 
 
 def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
@@ -173,13 +174,15 @@ def test_the_weights_of_an_empty_topic_are_drawn_from_the_prior():
 def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
     prior = Gamma(Design.build(None, 2), 0.1, 1.0)
     alpha = prior.alpha(prior.start_weights(3))
-    words, offsets, topics = np.array([0, 0]), np.array([0, 0, 2]), np.array([1, 1], np.uint16)
+    offsets, topics = np.array([0, 0, 2]), np.array([1, 1], np.uint16)
     rows = prior.design.row_of
-    both = prior.observe(Shard.cut(words, offsets, rows, 0, 2), topics, alpha, np.random.default_rng(0))
+    both = prior.observe_documents(AssignedDocuments(offsets, rows, topics), alpha, np.random.default_rng(0))
     assert both.label_tables[0].tolist()[0::2] == [0, 0]
     assert both.label_tables[0, 1] >= 1
     assert both.row_scales[0] > 0
-    empty = prior.observe(Shard.cut(words, offsets, rows, 0, 1), topics[:0], alpha, np.random.default_rng(0))
+    empty = prior.observe_documents(
+        AssignedDocuments(offsets[:2], rows[:1], topics[:0]), alpha, np.random.default_rng(0)
+    )
     assert empty.row_scales.sum() == 0
     assert empty.label_tables.sum() == 0
 

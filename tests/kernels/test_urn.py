@@ -11,7 +11,8 @@ import reference
 from metalda.meta.design import Design
 from metalda.priors import Fixed
 from metalda.samplers import Problem, Urn
-from metalda.samplers.folding import Documents, infer_single_topics
+from metalda.samplers.folding import Documents
+from metalda.samplers.urn import infer_single_topics
 from metalda.training.gibbs import Generators, resume_chain, start_chain, sweep
 
 N_WORDS = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class Design:
         shape = (self.n_rows, len(self.names))
         return sparse.csr_array((self.row_values, self.row_labels, self.row_starts), shape=shape)
 
-    @property
+    @cached_property
     def has_numbers(self) -> bool:
         """Whether values are other than 0 and 1."""
         return bool((self.row_values != 1).any())
@@ -110,16 +110,6 @@ class Design:
         at = np.repeat(self.row_starts[rows] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         parts = log_weights[self.row_labels[at]] * self.row_values[at, None]
         return np.add.reduceat(parts, np.cumsum(lengths) - lengths, axis=0)
-
-
-class Concentration(NamedTuple):
-    """Dirichlet parameters by row of a design: documents (or words) with equal labels (or features) share a row."""
-
-    values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]; lifted where float32 could not hold them
-    row_sums: NDArray[np.float64]  # alpha[row, .]
-    topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
-    lifted_sums: NDArray[np.float64]  # the same of `values`
-    log_weights: NDArray[np.float64]  # [label, k]: what all of it is made of
 
 
 def _merge_rows(

@@ -21,7 +21,6 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
-from metalda.meta.shards import group_words, order_by_group, shard_bounds
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
@@ -33,6 +32,7 @@ from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.samplers.folding import Documents, infer_theta
+from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster

@@ -18,7 +18,8 @@ from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
 from metalda.models.embedded import EmbeddedModel
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, Sampler, Urn
-from metalda.samplers.folding import Documents, infer_single_topics
+from metalda.samplers.folding import Documents
+from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # that topics share, where doc_prior is not given

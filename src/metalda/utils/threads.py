@@ -11,7 +11,10 @@ from typing import Any
 
 from metalda.utils.processes import count_jobs
 
-__all__ = ["count_jobs", "deferred_interrupt", "thread_map"]
+__all__ = ["Run", "count_jobs", "deferred_interrupt", "thread_map"]
+
+# Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:

@@ -5,8 +5,8 @@ import pytest
 
 from metalda import LDA, Corpus, LabeledLDA
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard, cut_blocks, group_words, order_by_group
 from metalda.samplers.counts import TopicCounts
+from metalda.samplers.shards import Shard, cut_blocks, group_words, order_by_group
 from metalda.storage import scratch
 from metalda.utils import chunks
 
