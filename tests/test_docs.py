@@ -29,6 +29,7 @@ SELF_CONTAINED = [
     "scaling.md",
     "start.md",
 ]  # the others read files that readers have
+QUICK = {"effects.md", "models.md", "start.md"}  # not slow
 OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent
 
 
@@ -42,7 +43,9 @@ def logging_as_before() -> Iterator[None]:
     own.setLevel(level)
 
 
-@pytest.mark.parametrize("name", SELF_CONTAINED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in SELF_CONTAINED]
+)
 @pytest.mark.usefixtures("logging_as_before")
 def test_python_of_the_documents_runs(name: str) -> None:
     text = repository_text(f"docs/{name}")

@@ -272,6 +272,7 @@ def test_importing_the_corpus_loads_nothing_heavy():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_web_snippets_has_the_size_that_the_paper_says(data_folder):
     train = Corpus.read(data_folder / "WS" / "train_doc.txt")
     assert len(train) == 9867

@@ -118,6 +118,7 @@ def test_a_csv_of_a_spreadsheet_may_have_semicolons(tmp_path):
     assert Corpus.read(with_comma, labels="a;b").label_names == ("1",)
 
 
+@pytest.mark.slow
 def test_a_field_of_a_million_words_is_fine(tmp_path):
     long = "word " * 1_000_000
     for suffix, data in {
@@ -226,6 +227,7 @@ def test_progress_is_quiet_without_a_terminal(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_raw_texts_are_not_held(tmp_path):
     import tracemalloc
 
@@ -242,6 +244,7 @@ def test_raw_texts_are_not_held(tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_arxiv_abstracts_keep_one_document_per_line(data_folder, tmp_path):
     path = tmp_path / "arxiv.tsv"
     with lzma.open(data_folder / "arxiv.tsv.xz", "rb") as packed:

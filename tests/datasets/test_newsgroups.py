@@ -127,6 +127,7 @@ def posts(data_folder):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
@@ -142,6 +143,7 @@ def test_removing_is_what_scikit_learn_does(posts, ours, theirs):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_20_newsgroups_have_their_documents_and_come_near_to_the_paper(data_folder):
     corpus = datasets.load_newsgroups(data_folder, embeddings=data_folder / "glove.6B.100d.subset.txt.gz")
     found, paper = datasets.statistics(corpus), datasets.describe("20ng").paper

@@ -93,6 +93,7 @@ def test_a_broken_line_is_named(folder):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_web_snippets_are_the_papers(data_folder):
     train, test = datasets.load("ws", data_folder)
     assert (len(train), len(test)) == (9867, 2470)
@@ -104,6 +105,7 @@ def test_web_snippets_are_the_papers(data_folder):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_tag_my_news_is_the_papers(data_folder):
     corpus = datasets.load("tmn", data_folder)
     assert len(corpus) == 32_597

@@ -103,6 +103,7 @@ def test_a_document_without_text_is_empty():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize("embeddings", [None, "glove.6B.100d.subset.txt.gz"])
 def test_reuters_is_the_papers(data_folder, embeddings):
     corpus = datasets.load_reuters(data_folder, embeddings=embeddings and data_folder / embeddings)

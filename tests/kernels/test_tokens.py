@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.stats import chisquare
 
 import reference
+from marks import slow_after_first
 from metalda.corpus import NamedMatrix
 from metalda.kernels.choice import choose_topic
 from metalda.meta.design import Design
@@ -200,7 +201,9 @@ def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(("alpha_b", "beta"), [(1e-6, 1e-7), (1e-7, 2e-8), (1e-8, 1e-9), (1e-12, 1e-13)])
+@pytest.mark.parametrize(
+    ("alpha_b", "beta"), slow_after_first([(1e-7, 2e-8), (1e-6, 1e-7), (1e-8, 1e-9), (1e-12, 1e-13)])
+)
 def test_what_is_left_of_a_word_without_the_token_is_not_lost_beside_it(shared, alpha_b, beta):
     """A word once in topic A, where the document is, and once in B: float32 must not cancel B away."""
     words, offsets = _flatten([[0, 1, 1, 1, 1, 1], [0]])

@@ -312,6 +312,7 @@ def test_binarize_does_not_depend_on_its_blocks(monkeypatch):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_binarised_glove_is_the_papers_own_word_features(data_folder):
     papers = WordFeatures.read(data_folder / "WS" / "binary_embeddings.txt")
     ours = Embeddings.read(data_folder / "glove.6B.50d.subset.txt", vocabulary=papers.words).binarize()
@@ -321,12 +322,14 @@ def test_binarised_glove_is_the_papers_own_word_features(data_folder):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_fifty_thousand_vectors_are_read(data_folder):
     embeddings = Embeddings.read(data_folder / "glove.6B.100d.subset.txt.gz")
     assert embeddings.vectors.shape == (50_053, 100)
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_gensim_reads_and_writes_what_we_do(data_folder, tmp_path):
     models = pytest.importorskip("gensim.models", reason="gensim is not installed")
     ours = Embeddings.read(data_folder / "glove.6B.50d.subset.txt")

@@ -87,6 +87,7 @@ def test_bad_settings_are_refused(options, expected):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_glove_neighbours_make_sense_and_come_out_the_same_twice(data_folder):
     embeddings = Embeddings.read(data_folder / "glove.6B.50d.subset.txt")
     features = WordFeatures.from_neighbours(embeddings, n_neighbours=5)
