@@ -45,9 +45,9 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
                 word_phi = phi[words[i]]
                 total = float32(0)
                 for k in range(n_topics):
-                    weight = factor[k] * word_phi[k]
-                    weights[k] = weight
-                    total += weight
+                    weights[k] = factor[k] * word_phi[k]
+                for k in range(n_topics):
+                    total += weights[k]
                 state, uniform = next_uniform(state)
                 if total > FAINT:
                     new = choose_topic(weights, n_topics, float32(uniform * total))
@@ -64,10 +64,11 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
                 factor[new] = doc_alpha[new] + float32(doc_counts[new])
         mass = 0.0
         for k in range(n_topics):
-            theta[d, k] = doc_alpha[k] + expected[k] / float32(n_sweeps)
-            mass += theta[d, k]
+            expected[k] = doc_alpha[k] + expected[k] / float32(n_sweeps)
+        for k in range(n_topics):  # a loop without a store, so that it is vectorized whatever the arrays' addresses are
+            mass += expected[k]
         for k in range(n_topics):
-            theta[d, k] = float32(theta[d, k] / mass)
+            theta[d, k] = float32(expected[k] / mass)
         for i in range(last - first):
             doc_counts[topics[i]] = 0
 
