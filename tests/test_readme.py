@@ -47,7 +47,7 @@ def test_ci_stops_at_the_first_failure_and_runs_every_check(ci: str) -> None:
     for check in (
         "python -m pytest -n auto -m slow",
         "python -m pytest tests/kernels",
-        "coverage report",
+        r"python \.ci/print_coverage\.py",
         "ruff check",
         "ruff format --check",
         "mypy",
