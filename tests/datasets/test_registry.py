@@ -41,7 +41,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_a_setting_that_a_dataset_does_not_have_is_refused(folder):
-    with pytest.raises(InputError, match=r"'ws': embeddings= .* is not for it; it comes tokenised and filtered"):
+    with pytest.raises(InputError, match=r"'ws': embeddings= .* is not for it; it is tokenized and filtered already"):
         datasets.load("ws", folder, embeddings=["goal"])
     with pytest.raises(InputError, match=r"'reuters': remove= .* is not for it; there are: .*embeddings, .*min_df"):
         datasets.load("reuters", folder, remove=["headers"])
@@ -93,7 +93,6 @@ def test_a_broken_line_is_named(folder):
 
 
 @pytest.mark.data
-@pytest.mark.slow
 def test_web_snippets_are_the_papers(data_folder):
     train, test = datasets.load("ws", data_folder)
     assert (len(train), len(test)) == (9867, 2470)
@@ -105,7 +104,6 @@ def test_web_snippets_are_the_papers(data_folder):
 
 
 @pytest.mark.data
-@pytest.mark.slow
 def test_tag_my_news_is_the_papers(data_folder):
     corpus = datasets.load("tmn", data_folder)
     assert len(corpus) == 32_597

@@ -7,7 +7,7 @@ import pytest
 
 from datasets.helpers import tar
 from metalda import datasets
-from metalda.datasets.reuters import read_stories
+from metalda.datasets.news import read_stories
 from metalda.errors import InputError
 
 FIRST = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
@@ -103,7 +103,6 @@ def test_a_document_without_text_is_empty():
 
 
 @pytest.mark.data
-@pytest.mark.slow
 @pytest.mark.parametrize("embeddings", [None, "glove.6B.100d.subset.txt.gz"])
 def test_reuters_is_the_papers(data_folder, embeddings):
     corpus = datasets.load_reuters(data_folder, embeddings=embeddings and data_folder / embeddings)

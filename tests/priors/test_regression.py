@@ -11,7 +11,7 @@ from scipy.special import digamma, gammaln
 import reference
 from metalda.corpus import NamedMatrix
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
+from metalda.kernels.weights import add_rising
 from metalda.meta.design import Design
 from metalda.priors import Regression, Stripes
 from metalda.priors.regression import Occurrences, RegressionPosterior

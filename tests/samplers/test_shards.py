@@ -7,7 +7,7 @@ from metalda import LDA, Corpus, LabeledLDA
 from metalda.meta.design import Design
 from metalda.samplers.counts import TopicCounts
 from metalda.samplers.shards import Shard, cut_blocks, group_words, order_by_group
-from metalda.storage import scratch
+from metalda.storage import arrays
 from metalda.utils import chunks
 
 
@@ -56,12 +56,12 @@ def test_a_corpus_on_the_disk_gives_the_model_of_one_in_memory_bit_by_bit(model,
     expected = model.fit(corpus).components_
     corpus.save(tmp_path / "corpus")
     on_disk = []
-    monkeypatch.setattr(scratch, "LARGE", 1)
+    monkeypatch.setattr(arrays, "LARGE", 1)
     monkeypatch.setattr(chunks, "CHUNK", 11)
-    make = scratch.empty_on_disk
-    monkeypatch.setattr(scratch, "empty_on_disk", lambda *what: on_disk.append(what) or make(*what))
+    make = arrays.empty_on_disk
+    monkeypatch.setattr(arrays, "empty_on_disk", lambda *what: on_disk.append(what) or make(*what))
     mapped = Corpus.load(tmp_path / "corpus")
     np.testing.assert_array_equal(model.fit(mapped).components_, expected)
-    assert scratch.is_mapped(mapped.words)
+    assert arrays.is_mapped(mapped.words)
     assert len(on_disk) == 1
-    assert not scratch.is_mapped(corpus.words)
+    assert not arrays.is_mapped(corpus.words)

@@ -127,7 +127,7 @@ def test_a_client_must_be_a_client():
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
-    monkeypatch.setattr("metalda.models.distributed.TOKENS", 10)
+    monkeypatch.setattr("metalda.models.transform.TOKENS_PER_TASK", 10)
     model = case.make().fit(corpus())
     np.testing.assert_array_equal(model.transform(corpus()), model.transform(corpus(), client=shared))
 
@@ -135,7 +135,7 @@ def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("reference", [["a cat and a dog", "rain rain sun"] * 40, corpus()], ids=["texts", "corpus"])
 def test_coherence_on_a_cluster_is_the_same(shared, reference, monkeypatch):
-    monkeypatch.setattr("metalda.corpus.streaming._BLOCK", 3)
+    monkeypatch.setattr("metalda.corpus.source._BLOCK", 3)
     topics = [["cat", "dog", "rain"], ["sun", "rain", "cloud"]]
     here = coherence(topics, reference, top_n=3)
     there = coherence(topics, reference, top_n=3, client=shared)

@@ -1,4 +1,4 @@
-"""What `fit` and `transform` accept, and how it becomes a corpus."""
+"""From the documents that `fit` and `transform` accept to a corpus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Corpus, Schema
 from metalda.errors import EmptyVocabularyError, InputError
 
 
@@ -22,9 +21,9 @@ def read_input(
     *,
     fitting: bool,
     names_needed: bool = False,
-    tokenising: Tokenising | None = None,
+    schema: Schema | None = None,
 ) -> Corpus:
-    """A corpus with labels from a Corpus, a count matrix, texts (of which `tokenising` makes words) or token lists."""
+    """Return a corpus with labels from a Corpus, a count matrix, texts, token lists, or rows that fit the schema."""
     if fitting and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
     if isinstance(X, Corpus):
@@ -36,16 +35,19 @@ def read_input(
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
-        from_texts = partial(Corpus.from_texts, **(tokenising or Tokenising()).arguments)
-        return _tokenise(from_texts, X, y, None if fitting else vocabulary)
+        if schema is None:  # a model of tokens or counts knows which words it has
+            schema = Schema() if fitting else Schema(stop_words=None)
+        return _tokenize(partial(Corpus.from_texts, **schema.tokenizing), X, y, None if fitting else vocabulary)
+    if schema is not None and schema.fits(X):
+        return _read_rows(X, y, schema, vocabulary)
     if _is_tokens(X):
-        return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
+        return _tokenize(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:
         raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
-    if has_names and not fitting and estimator.named_words_ and not hasattr(estimator, "feature_names_in_"):
-        return Corpus.from_counts(X, y)  # its columns say which words they count, in whatever order
+    if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
+        return Corpus.from_counts(X, y)  # columns are matched by name, in any order
     try:
         matrix = validate_data(
             estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
@@ -69,12 +71,12 @@ def read_input(
 
 
 def has_words(X: Any) -> bool:
-    """Whether documents bring words by name, and not only numbered columns."""
+    """Whether documents have words by name instead of numbered columns."""
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
-def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
-    """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
+def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
+    """Make a corpus. Where new documents have no words, its vocabulary is that of the model."""
     try:
         return make(X, y)
     except EmptyVocabularyError:
@@ -83,18 +85,37 @@ def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> C
         return make(X, y, vocabulary=vocabulary)
 
 
+def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
+    """Read the rows of a frame as those of training were; y replaces the labels of the schema."""
+    if y is not None:
+        schema = schema.override(labels=())
+
+    def read(X: Any, y: Any, **fixed: Any) -> Corpus:
+        corpus = Corpus.from_frame(X, schema=schema, **fixed)
+        return corpus if y is None else corpus.with_labels(y)
+
+    return _tokenize(read, X, y, vocabulary)
+
+
+def without_labels(X: Any, schema: Schema | None, vocabulary: Any) -> Any:
+    """Return documents without the labels that a corpus, or the rows of a frame, may have."""
+    if schema is not None and schema.fits(X):
+        return _read_rows(X, None, schema.override(labels=()), vocabulary)
+    return X.without_labels() if isinstance(X, Corpus) else X
+
+
 def _is_texts(X: Any) -> bool:
     return any(isinstance(document, str) for document in _items(X))
 
 
 def _is_tokens(X: Any) -> bool:
-    """Lists of strings; some of them, or all, may be empty."""
+    """Whether X is a list of lists of strings, which may be empty."""
     lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
     return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
 
 
 def _items(X: Any) -> Iterable[Any]:
-    """The documents of a list, an array of objects or strings, or a column of a frame; nothing of a matrix."""
+    """The documents of a list, of an array of objects or strings, or of a column of a frame; none of a matrix."""
     if isinstance(X, list | tuple):
         return X
     if not hasattr(X, "ndim"):

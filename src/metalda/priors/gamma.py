@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
+from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
 from metalda.priors.loglinear import (
     Alpha,
     AssignedDocuments,

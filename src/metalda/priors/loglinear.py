@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from metalda.errors import InputError
-from metalda.kernels.augmentation import CEILING, FLOOR, multiply_weights
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import count_topics
+from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weights
 from metalda.meta.design import Design
 from metalda.utils.threads import Run
 

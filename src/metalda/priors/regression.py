@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
+from metalda.kernels.weights import add_rising
 from metalda.priors.loglinear import (
     Alpha,
     AssignedDocuments,

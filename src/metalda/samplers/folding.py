@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.folding import fold_in, hash_documents, score_tokens
-from metalda.kernels.label_sets import infer_label_sets
+from metalda.kernels.folding import fold_in, hash_documents, infer_label_sets, score_tokens
 from metalda.meta.design import Design
 from metalda.utils.threads import thread_map
 

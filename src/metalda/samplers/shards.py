@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
-from metalda.storage.scratch import empty_beside
+from metalda.storage.arrays import empty_beside
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 

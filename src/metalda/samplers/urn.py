@@ -15,7 +15,7 @@ from scipy import sparse
 from metalda.kernels.border import frozen
 from metalda.kernels.urn import (
     ROOM,
-    Neighbours,
+    Neighbors,
     Texts,
     UrnCounts,
     UrnPriors,
@@ -110,7 +110,7 @@ class UrnAssignment(Assignment):
         starts, indices = sampler.neighbors or (np.zeros(problem.n_words + 1, np.int64), np.zeros(0, np.int32))
         so_far = np.concatenate([[0], np.cumsum(np.diff(starts)[problem.words])])  # neighbors of the tokens
         most = int(np.diff(so_far[problem.offsets]).max())
-        self._neighbors = Neighbours(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32), most)
+        self._neighbors = Neighbors(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32), most)
         self._chances = np.ones((problem.n_words if sampler._promotes else 0, problem.n_topics), np.float32)
         self._repeats = np.empty(len(topics), np.int32)
         count_repeats(

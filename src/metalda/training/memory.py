@@ -8,7 +8,7 @@ from pathlib import Path
 
 from metalda.errors import InputError
 from metalda.samplers import Problem
-from metalda.storage.scratch import is_mapped
+from metalda.storage.arrays import is_mapped
 from metalda.utils.chunks import CHUNK
 
 logger = logging.getLogger("metalda.memory")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metalda.priors import Alpha, Beta, LearnsFromDocuments
 from metalda.samplers.base import Assignment, Problem
 from metalda.samplers.counts import TopicCounts, Topics
-from metalda.storage.mapped import MappedFile, is_here
+from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.threads import Run

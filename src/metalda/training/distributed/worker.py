@@ -16,7 +16,7 @@ from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
-from metalda.storage.mapped import MappedFile
+from metalda.storage.arrays import MappedFile
 from metalda.utils.threads import Run
 
 
