@@ -39,7 +39,7 @@ def test_text_has_a_document_per_line(tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", COMPRESSORS)
-def test_the_format_of_the_java_original_is_recognised(tmp_path, compression, caplog):
+def test_the_format_of_the_java_original_is_recognized(tmp_path, compression, caplog):
     data = b"1\tb a\tThe THE the. x\n\n2\t\tthe\n3\ta\t\n"
     path = write(tmp_path / f"docs.txt{compression}", COMPRESSORS[compression](data))
     with caplog.at_level(logging.INFO, logger="metalda"):

@@ -157,7 +157,7 @@ def test_too_high_a_bar_is_one_line(library):
 
 
 @pytest.mark.slow
-def test_the_real_library_is_a_corpus_of_thousands_of_labelled_documents(corpus):
+def test_the_real_library_is_a_corpus_of_thousands_of_labeled_documents(corpus):
     assert len(corpus) > 4000
     assert corpus.labels.shape[1] > 100
     assert (corpus.labels.matrix.sum(axis=1) == 1).all()
