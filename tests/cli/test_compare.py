@@ -187,13 +187,13 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
     options = ["--text", "body", "--labels", "section", "-k", "5", "--models", "lda:n_iter=5,lda:n_iter=1000000"]
     with subprocess.Popen([*program, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 600
             while not _second_run_has_a_checkpoint(folder / "comparison"):
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=600)
         finally:
             process.kill()
     assert process.returncode == 130

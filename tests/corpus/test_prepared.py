@@ -306,7 +306,7 @@ def test_the_processes_end_with_the_one_that_started_them(data, tmp_path):
     _wait_for(lambda: not any(map(_lives, pids)))
 
 
-def _wait_for(condition, seconds: float = 120):
+def _wait_for(condition, seconds: float = 300):
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
