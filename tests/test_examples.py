@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from repository import ROOT
+
 SMALL = ["--topics", "4", "--sweeps", "24", "--limit", "3000"]  # of which two states are kept
 ARGUMENTS = {
     "cluster.py": SMALL,
@@ -36,6 +37,7 @@ def test_every_example_is_run() -> None:
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(ARGUMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_example_runs_without_a_warning(name: str, tmp_path: Path) -> None:
     done = run(name, tmp_path)

@@ -18,8 +18,8 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, news
 from metalda.models.base import TopicModel
+from repository import repository_text
 
-ROOT = Path(__file__).parents[2]
 FAST = ("-k", 2, "--iterations", 6, "--seeds", 2)
 
 
@@ -187,13 +187,13 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
     options = ["--text", "body", "--labels", "section", "-k", "5", "--models", "lda:n_iter=5,lda:n_iter=1000000"]
     with subprocess.Popen([*program, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 600
             while not _second_run_has_a_checkpoint(folder / "comparison"):
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=600)
         finally:
             process.kill()
     assert process.returncode == 130
@@ -210,7 +210,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
 
 @pytest.mark.parametrize("document", ["README.md", "docs/command-line.md"])
 def test_the_examples_of_the_documents_run(run: Run, data: Path, folder: Path, document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = repository_text(document)
     examples = [shlex.split(line) for line in re.findall(r"^metalda compare .*$", text, re.MULTILINE)]
     assert examples
     for _, *arguments in examples:

@@ -13,8 +13,8 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, error_line, news
 from metalda.models.base import TopicModel
+from repository import repository_text
 
-ROOT = Path(__file__).parents[2]
 FAST = ("--iterations", 6, "--seeds", 2)
 
 
@@ -103,7 +103,7 @@ def test_bad_input_is_one_line_and_nothing_is_fitted_or_written(
 
 @pytest.mark.parametrize("document", ["docs/choosing-k.md", "docs/command-line.md"])
 def test_the_examples_of_the_documents_run(run: Run, data: Path, folder: Path, document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = repository_text(document)
     examples = [shlex.split(line) for line in re.findall(r"^metalda search .*$", text, re.MULTILINE)]
     assert examples
     for _, *arguments in examples:

@@ -120,6 +120,7 @@ def test_a_csv_of_a_spreadsheet_may_have_semicolons(tmp_path):
     assert Corpus.read(with_comma, labels="a;b").label_names == ("1",)
 
 
+@pytest.mark.slow
 def test_a_field_of_a_million_words_is_fine(tmp_path):
     long = "word " * 1_000_000  # "other", below, is a stop word
     for suffix, data in {
@@ -228,6 +229,7 @@ def test_progress_is_quiet_without_a_terminal(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_raw_texts_are_not_held(tmp_path):
     import tracemalloc
 
