@@ -26,9 +26,7 @@ with_features = MetaLDA(given.topics, word_features=features, n_iter=given.itera
 without = MetaLDA(given.topics, n_iter=given.iterations, random_state=0).fit(train)
 
 unseen = set(test.vocabulary) - set(train.vocabulary)
-print(
-    f"{len(unseen):,} of {len(test.vocabulary):,} words of the test documents are out-of-vocabulary, such as {sorted(unseen)[:5]}"
-)
+print(f"{len(unseen):,} of {len(test.vocabulary):,} test words are out-of-vocabulary, such as {sorted(unseen)[:5]}")
 for name, model in (("with features", with_features), ("without", without)):
     known, all_words = model.perplexity(test), model.perplexity(test, unseen="features")
     print(f"{name:>14}: perplexity {known:,.0f} without out-of-vocabulary words, {all_words:,.0f} with them")
