@@ -26,7 +26,7 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
     """Seconds per sweep on so many processes, and what one of the last sweeps sent."""
     from distributed import Client, LocalCluster
 
-    original, sent = assignment.DistributedAssignment.observe, {}
+    original, sent = assignment.DistributedAssignment.observe_documents, {}
     sweep = assignment.DistributedAssignment.sweep
 
     def note(self: Any, result: Any) -> Any:
@@ -34,7 +34,7 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
         return result
 
     assignment.DistributedAssignment.sweep = lambda self, *a: note(self, sweep(self, *a))  # type: ignore[method-assign]
-    assignment.DistributedAssignment.observe = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
+    assignment.DistributedAssignment.observe_documents = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
     try:
         with (
             LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
@@ -43,7 +43,7 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
             return seconds_per_sweep(model, corpus, n_sweeps, client=client), sent
     finally:
         assignment.DistributedAssignment.sweep = sweep  # type: ignore[method-assign]
-        assignment.DistributedAssignment.observe = original  # type: ignore[method-assign]
+        assignment.DistributedAssignment.observe_documents = original  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.data import data_folder, load_ws
 from metalda import LDA, coherence
-from metalda.corpus.tokenising import TOKEN_PATTERN
+from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.models.inspection import best_words
 
 MEASURES = {"npmi": "c_npmi", "c_v": "c_v", "uci": "c_uci"}

@@ -1,4 +1,4 @@
-"""Slow, obvious implementations of every kernel, to be compared with on small inputs."""
+"""Slow reference implementations of the kernels, which tests compare with on small inputs."""
 
 import itertools
 import math
@@ -177,6 +177,21 @@ def log_likelihood(documents, topics, alpha, beta):
     return total + sum(dirichlet_multinomial(beta[k], n[k]) for k in range(n_topics))
 
 
+def add_rising(concentration, entries):
+    """sum weight * log Γ(a + c) / Γ(a) over entries (row, column, c, weight), and its derivative by concentration."""
+    total, gradient = 0.0, np.zeros_like(concentration)
+    for row, column, count, weight in entries:
+        for j in range(count):
+            total += weight * math.log(concentration[row, column] + j)
+            gradient[row, column] += weight / (concentration[row, column] + j)
+    return total, gradient
+
+
+def count_topics(topics, doc_rows):
+    """(row of the document, topic, count), the topics of a document in the order of their first tokens."""
+    return [(row, k, z.count(k)) for row, z in zip(doc_rows, topics, strict=True) for k in dict.fromkeys(z)]
+
+
 def move_documents(topics, pseudo, order, n_pseudo, alpha, concentration, uniforms):
     """PTM: a pseudo-document for every document in `order`, counts from scratch for each. Changes `pseudo`."""
     for d in order:
@@ -212,7 +227,7 @@ def mix_pseudo_documents(documents, prior, theta, phi):
     return np.array(rows)
 
 
-def count_urns(documents, topics, promoted, neighbours, n_topics, n_words, without=None):
+def count_urns(documents, topics, promoted, neighbors, n_topics, n_words, without=None):
     """M[k], n[k][v] and r[k][v] of documents that have one topic each; empty ones have none."""
     m, n, r = np.zeros(n_topics), np.zeros((n_topics, n_words)), np.zeros((n_topics, n_words))
     for d, document in enumerate(documents):
@@ -220,7 +235,7 @@ def count_urns(documents, topics, promoted, neighbours, n_topics, n_words, witho
             m[topics[d]] += 1
             for v, flag in zip(document, promoted[d], strict=True):
                 n[topics[d], v] += 1
-                for u in neighbours[v]:
+                for u in neighbors[v]:
                     r[topics[d], u] += bool(flag)
     return m, n, r
 
@@ -242,21 +257,33 @@ def promotion_chances(m, c, alpha, beta):
     return p / p.max(axis=0)
 
 
-def sweep_documents(documents, topics, promoted, neighbours, alpha, beta, promotion, n_words, uniforms):
+def sweep_documents(documents, topics, promoted, neighbors, alpha, beta, promotion, n_words, uniforms):
     """A topic for every document by the formula, counts from scratch each time. Changes `topics` and `promoted`."""
     shape = len(alpha), n_words
-    m, n, r = count_urns(documents, topics, promoted, neighbours, *shape)
+    m, n, r = count_urns(documents, topics, promoted, neighbors, *shape)
     chances = promotion_chances(m, n + promotion * r, alpha, beta)
     for d, document in enumerate(documents):
         if not document:
             continue
-        m, n, r = count_urns(documents, topics, promoted, neighbours, *shape, without=d)
+        m, n, r = count_urns(documents, topics, promoted, neighbors, *shape, without=d)
         logs = document_weights(document, m, n + promotion * r, alpha, beta)
         weights = np.exp(logs - logs.max())
         topics[d] = choose_topic(weights, next(uniforms) * weights.sum())
         for i, v in enumerate(document):
-            if neighbours[v]:
+            if neighbors[v]:
                 promoted[d][i] = next(uniforms) < np.float32(chances[topics[d], v])
+
+
+def count_repeats(documents):
+    """Earlier tokens of the same word in the document, token by token."""
+    return [document[:i].count(v) for document in documents for i, v in enumerate(document)]
+
+
+def weigh_new_documents(documents, alpha, phi):
+    """p(topic | words) where every document has one topic; phi[word, topic]."""
+    logs = [np.log(alpha) + np.log(phi[document].astype(float)).sum(axis=0) for document in documents]
+    weights = [np.exp(each - each.max()) for each in logs]
+    return [each / each.sum() for each in weights]
 
 
 def urn_log_likelihood(documents, topics, alpha, beta, n_words):
@@ -297,3 +324,20 @@ def label_set_posterior(words, phi, shares, alpha):
         sums = alpha.sum(axis=1)
         likelihoods += of_words * np.exp(of_topics.sum(axis=1) + gammaln(sums) - gammaln(sums + len(words)))
     return shares * likelihoods / (shares @ likelihoods)
+
+
+def fold_in(words, alpha, phi):
+    """E[theta | words, alpha, phi] by summing over all topics of all words: phi[v][k], alpha[k]."""
+    mean, mass = np.zeros(len(alpha)), 0.0
+    for topics in itertools.product(range(len(alpha)), repeat=len(words)):
+        counts = np.bincount(np.array(topics, int), minlength=len(alpha))
+        weight = math.prod(phi[v, k] for v, k in zip(words, topics, strict=True))
+        weight *= math.exp(dirichlet_multinomial(alpha, counts))
+        mean += weight * (alpha + counts) / (alpha.sum() + len(words))
+        mass += weight
+    return mean / mass
+
+
+def score_tokens(documents, theta, phi):
+    """p(word) = theta[d] @ phi[word], token by token."""
+    return [theta[d] @ phi[v] for d, document in enumerate(documents) for v in document]

@@ -1,4 +1,4 @@
-"""The errors a user can cause: each says what is wrong, where, and what to do."""
+"""Errors that users can cause. Every message says what is wrong, where, and what to do."""
 
 
 class InputError(ValueError):
@@ -6,25 +6,25 @@ class InputError(ValueError):
 
 
 class MissingLabelsError(InputError):
-    """Data without the field that labels were to come from."""
+    """The data lack the field that labels are read from."""
 
 
 class EmptyVocabularyError(InputError):
-    """Documents of which no word is left."""
+    """No word of the documents is left after tokenizing and filtering."""
 
 
 class StorageError(InputError):
-    """A saved model or corpus that cannot be read or written."""
+    """A saved model or corpus cannot be read or written."""
 
 
 class MissingExtraError(ImportError):
-    """An optional dependency that is not installed; the message holds the pip command."""
+    """An optional dependency is not installed; the message holds the pip command."""
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
-    """The error for an absent optional dependency, e.g. ``missing_extra("pyarrow", "parquet", "reading Parquet")``."""
+    """Return the error for an optional dependency, e.g. ``missing_extra("pyarrow", "parquet", "reading Parquet")``."""
     return MissingExtraError(f"{purpose} needs the package {package!r}: pip install 'metalda[{extra}]'")
 
 
 class ClusterError(InputError):
-    """A cluster that cannot be used, or no longer: the message says what became of it, and how to go on."""
+    """A cluster cannot be used, or can no longer be used; the message says why and how to continue."""

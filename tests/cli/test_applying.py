@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metalda
@@ -185,4 +186,34 @@ def test_a_model_of_python_tokenises_as_it_did_there(run: Run, write: Write, tmp
     assert rows == pytest.approx(model.transform(new), abs=1e-5)
     by_function = metalda.LDA(2, n_iter=6, verbose=False).fit(metalda.Corpus.from_texts(texts, analyzer=str.split))
     by_function.save(tmp_path / "own")
-    assert "use it in Python" in error_line(run("transform", tmp_path / "own", tmp_path / "new.txt", "-o", "-"))
+    assert "use the model in Python" in error_line(run("transform", tmp_path / "own", tmp_path / "new.txt", "-o", "-"))
+
+
+def test_a_model_of_python_reads_columns_bins_and_numbers_as_it_did_there(run: Run, data: Path, tmp_path: Path) -> None:
+    frame = pd.read_json(data, lines=True)
+    how = {"text": "body", "labels": "section", "bins": {"year": 3}}
+    for name, model, corpus in (
+        ("bins", metalda.MetaLDA(2, n_iter=6, random_state=0, verbose=False), metalda.Corpus.from_frame(frame, **how)),
+        (
+            "numbers",
+            metalda.DMR(2, n_iter=6, optimize_burn_in=2, optimize_interval=2, random_state=0, verbose=False),
+            metalda.Corpus.from_frame(frame, text="body", labels="section", numbers="year"),
+        ),
+    ):
+        model.fit(corpus).save(tmp_path / name)
+        new = frame.assign(year=frame["year"] + 5)[:3]  # whose own quantiles and mean are others
+        new.to_csv(tmp_path / "new.csv", index=False)
+        result = run("transform", tmp_path / name, tmp_path / "new.csv", "-o", "-")
+        assert "warning" not in result.output
+        rows = [[float(cell) for cell in row[1:]] for row in list(csv.reader(io.StringIO(result.stdout)))[1:]]
+        assert rows == pytest.approx(model.transform(new), abs=1e-5)
+        assert rows == pytest.approx(model.transform(metalda.Corpus.from_frame(new, schema=model.schema_)), abs=1e-5)
+
+
+def test_any_tokenizing_of_python_but_a_function_is_known_here(run: Run, write: Write, tmp_path: Path) -> None:
+    how = {"analyzer": "char_wb", "ngram_range": (2, 3)}
+    model = metalda.LDA(2, n_iter=6, random_state=0, verbose=False)
+    model.fit(metalda.Corpus.from_texts(["cat dog", "sun rain"], **how)).save(tmp_path / "model")
+    result = run("transform", tmp_path / "model", write("new.txt", "dog cat\nrain\n"), "-o", "-")
+    rows = [[float(cell) for cell in row[1:]] for row in list(csv.reader(io.StringIO(result.stdout)))[1:]]
+    assert rows == pytest.approx(model.transform(["dog cat", "rain"]), abs=1e-5)

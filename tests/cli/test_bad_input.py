@@ -185,9 +185,11 @@ class TestDamagedModels:
         change(copy, lambda content: content["document"].update(model="BERTopic"))
         assert "does not know" in error_line(run("topics", copy))
 
-    @pytest.mark.parametrize("reading", [5, {"labels": 5}, {"encoding": None}, {"colour": "red"}])
-    def test_reading_options_that_make_no_sense(self, run: Run, copy: Path, data: Path, reading: object) -> None:
-        change(copy, lambda content: content["document"]["metadata_"].update(reading=reading))
+    @pytest.mark.parametrize(
+        "damage", [{"labels": 5}, {"encoding": None}, {"bins": {"year": [2, 1]}}, {"color": "red"}]
+    )
+    def test_a_schema_that_makes_no_sense(self, run: Run, copy: Path, data: Path, damage: dict[str, object]) -> None:
+        change(copy, lambda content: content["document"]["schema"].update(damage))
         assert "the model is damaged" in error_line(run("transform", copy, data, "-o", "-"))
 
 

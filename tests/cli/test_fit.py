@@ -136,7 +136,7 @@ def test_bins_of_new_documents_are_those_of_training(run: Run, data: Path, write
     assert run("fit", data, "-o", tmp_path / "m", "--text", "body", "--bins", "year=2", *FAST).exit_code == 0
     model = metalda.load(tmp_path / "m")
     assert model.label_names_ == ("year < 1998", "year ≥ 1998")
-    assert model.metadata_["reading"]["bins"] == {"year": [1998.0]}
+    assert model.schema_.bins == {"year": (1998.0,)}
     new = write("new.jsonl", [{"body": "dog cat", "year": year} for year in (2001, 2002, 2003)])
     result = run("transform", tmp_path / "m", new, "-o", "-")
     assert result.exit_code == 0

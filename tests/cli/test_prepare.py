@@ -38,7 +38,7 @@ def test_a_model_of_the_corpus_is_that_of_the_texts(run: Run, data: Path, corpus
         assert (result.exit_code, result.output) == (0, "")
     one, other = (metalda.load(tmp_path / name) for name in "ab")
     np.testing.assert_array_equal(one.components_, other.components_)
-    assert one.metadata_ == other.metadata_  # so that new documents are read alike
+    assert one.schema_ == other.schema_  # so that new documents are read alike
     result = run("transform", tmp_path / "b", data, "-o", "-")
     assert result.output == run("transform", tmp_path / "a", data, "-o", "-").output
     assert result.output.splitlines()[1].startswith("n0,")
@@ -95,11 +95,11 @@ def test_new_documents_that_are_prepared_take_no_such_options_either(run: Run, m
 def test_what_was_left_by_another_command_is_one_line_and_restart_throws_it_away(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(parts, "MAX_DOCUMENTS", 3)
     command = ("prepare", data, "-o", tmp_path / "corpus", "--text", "body")
     assert "lower min_df" in error_line(run(*command, "--min-df", 17, "-q"))
     line = error_line(run(*command, "--stop-words", "none"))
-    assert "left by another run (tokenising differ): start anew with resume=False (--restart)" in line
+    assert "left by another run (tokenizing differ): start anew with resume=False (--restart)" in line
     assert run(*command, "--stop-words", "none", "--restart", "-q").exit_code == 0
     assert "the" in metalda.Corpus.load(tmp_path / "corpus").vocabulary
 
@@ -111,8 +111,8 @@ def test_ctrl_c_says_how_to_go_on(run: Run, data: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(parts.PartWriter, "__call__", interrupted)
     result = run("prepare", data, "-o", tmp_path / "corpus", "--text", "body")
     assert result.exit_code == 130
-    assert result.output.startswith("metalda: interrupted: what is done is kept in")
-    assert result.output.endswith("give the same command again to go on\n")
+    assert result.output.startswith("metalda: interrupted: finished parts are kept in")
+    assert result.output.endswith("give the same command again to resume\n")
 
 
 def test_wrong_options_are_told_before_the_work(run: Run, data: Path, tmp_path: Path, write: Write) -> None:

@@ -159,6 +159,6 @@ def test_an_unreadable_file_is_one_line(tmp_path, monkeypatch):
 def test_no_words_left_names_the_file_and_the_filters(tmp_path):
     path = write(tmp_path / "n.txt", "aa bb\ncc\n")
     assert error_of(path, min_df=2) == (
-        ": no words left: 3 words in 2 documents, none of which passes min_df=2, max_df=1.0: "
+        ": no words left: 3 words in 2 documents, and none passes min_df=2, max_df=1.0: "
         "lower min_df (--min-df) or raise max_df (--max-df)"
     )

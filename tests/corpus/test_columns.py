@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda.corpus import Corpus
-from metalda.corpus.bins import Binning, Scaling, interval_names
+from metalda.corpus.columns import BinnedColumn, ScaledColumn, interval_names
 from metalda.errors import InputError
 
 FRAME = pd.DataFrame(
@@ -28,7 +28,7 @@ def sets(corpus: Corpus) -> list[set[str]]:
 
 
 def test_the_text_and_the_id_are_found_by_their_names():
-    corpus = Corpus.from_frame(FRAME)
+    corpus = Corpus.from_frame(FRAME, stop_words=None)
     assert list(corpus) == [["some", "words", "here"], ["more", "words"], [], ["last", "words"]]
     assert corpus.ids == ("11", "12", "13", "14")
     assert corpus.labels is None
@@ -41,10 +41,10 @@ def test_another_id_can_be_named():
 
 
 def test_several_text_fields_are_joined():
-    corpus = Corpus.from_frame(FRAME, text=["title", "body"])
+    corpus = Corpus.from_frame(FRAME, text=["title", "body"], stop_words=None)
     assert corpus.document(0) == ["first", "title", "some", "words", "here"]
     assert corpus.document(2) == ["third"]
-    two = Corpus.from_frame(FRAME, text=["title", "body"], ngram_range=(2, 2))
+    two = Corpus.from_frame(FRAME, text=["title", "body"], ngram_range=(2, 2), stop_words=None)
     assert "title some" in two.vocabulary
 
 
@@ -89,10 +89,10 @@ def test_intervals_stand_beside_other_labels_even_if_only_bins_names_the_field()
 
 @given(st.lists(st.integers(0, 20), min_size=2).filter(lambda v: len(set(v)) > 1), st.integers(2, 6))
 def test_quantile_bins_are_all_in_use_and_hold_what_their_names_say(values, n_bins):
-    binning = Binning("n", n_bins)
+    binning = BinnedColumn("n", n_bins)
     for value in values:
         binning.add(value)
-    labels = binning.finish()
+    labels = binning.labels()
     assert 2 <= len(labels.names) <= n_bins
     assert (labels.matrix.sum(axis=1) == 1).all()
     assert (labels.matrix.sum(axis=0) > 0).all()
@@ -109,10 +109,10 @@ def _bounds(name: str) -> tuple[float, float]:
 
 
 def test_quantile_bins_are_about_equally_full():
-    binning = Binning("n", 4)
+    binning = BinnedColumn("n", 4)
     for value in np.random.default_rng(0).permutation(100):
         binning.add(str(value))
-    assert binning.finish().matrix.sum(axis=0).tolist() == [25, 25, 25, 25]
+    assert binning.labels().matrix.sum(axis=0).tolist() == [25, 25, 25, 25]
 
 
 def test_interval_names_are_exact():
@@ -198,7 +198,7 @@ def test_numbers_are_taken_to_scale_and_the_name_says_how():
         ({"numbers": "section"}, "'sport', not a number"),
         ({"numbers": "jahr"}, "no field 'jahr'"),
         ({"numbers": "year", "bins": {"year": 2}}, "choose one"),
-        ({"numbers": {"year": [1, 0]}}, "centre and the scale"),
+        ({"numbers": {"year": [1, 0]}}, "center and the scale"),
     ],
 )
 def test_numbers_that_are_none_are_explained(other, message):
@@ -207,8 +207,8 @@ def test_numbers_that_are_none_are_explained(other, message):
 
 
 def test_a_number_that_never_changes_teaches_nothing():
-    scaling = Scaling("n")
+    scaling = ScaledColumn("n")
     for _ in range(3):
         scaling.add(7)
     with pytest.raises(InputError, match="fewer than two different numbers"):
-        scaling.finish()
+        scaling.labels()

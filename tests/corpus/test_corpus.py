@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from hostile import HOSTILE, SAFE, Page
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError, StorageError
 
@@ -286,3 +287,21 @@ def test_what_somebody_can_still_write_to_is_copied():
     words[0] = 10**6
     assert corpus.words.tolist() == [0, 1, 0]
     assert np.shares_memory(corpus.with_labels(["x"]).words, corpus.words)
+
+
+def test_the_first_documents_are_shown_with_labels_and_ids() -> None:
+    corpus = Corpus.from_tokens([["cat", "dog"]] * 7, [["pets", "home"]] * 7, ids=[f"n{i}" for i in range(7)])
+    shown = Page(corpus._repr_html_()).text
+    assert shown.startswith("Corpus: 7 documents, 14 tokens, 2 words, 2 labels")
+    assert shown.count("cat dog") == shown.count("home, pets") == 5
+    assert "n4" in shown
+    assert "n5" not in shown
+    assert "… and 2 more" in shown
+
+
+def test_hostile_words_labels_and_ids_are_text() -> None:
+    corpus = Corpus.from_tokens([[word] for word in HOSTILE], labels=HOSTILE, ids=HOSTILE)
+    page = corpus._repr_html_()
+    assert Page(page).tags <= SAFE
+    assert all(Page(page).text.count(word) == 3 for word in HOSTILE[:4])
+    assert len(page) < 5_000

@@ -7,7 +7,7 @@ import pytest
 
 from datasets.helpers import tar
 from metalda import datasets
-from metalda.datasets import newsgroups
+from metalda.datasets import news
 from metalda.errors import InputError
 
 POST = b"""From: jane@caf\xe9.example
@@ -123,16 +123,16 @@ def test_an_archive_of_something_else_is_an_error(tmp_path):
 
 @pytest.fixture(scope="module")
 def posts(data_folder):
-    return newsgroups._read(data_folder / "20news-bydate.tar.gz")
+    return news._read_posts(data_folder / "20news-bydate.tar.gz")
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (newsgroups.without_headers, "strip_newsgroup_header"),
-        (newsgroups.without_quotes, "strip_newsgroup_quoting"),
-        (newsgroups.without_signature, "strip_newsgroup_footer"),
+        (news.without_headers, "strip_newsgroup_header"),
+        (news.without_quotes, "strip_newsgroup_quoting"),
+        (news.without_signature, "strip_newsgroup_footer"),
     ],
 )
 def test_removing_is_what_scikit_learn_does(posts, ours, theirs):

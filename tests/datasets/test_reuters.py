@@ -7,7 +7,7 @@ import pytest
 
 from datasets.helpers import tar
 from metalda import datasets
-from metalda.datasets.reuters import read_stories
+from metalda.datasets.news import read_stories
 from metalda.errors import InputError
 
 FIRST = """<!DOCTYPE lewis SYSTEM "lewis.dtd">

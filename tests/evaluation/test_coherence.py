@@ -138,7 +138,7 @@ def test_counts_do_not_depend_on_threads_or_batches(monkeypatch: pytest.MonkeyPa
     documents = random_documents(repeated=True)
     corpus = Corpus.from_tokens(documents)
     expected = count_windows(WORDS, documents, window=5)
-    monkeypatch.setattr("metalda.corpus.streaming._BLOCK", 3)
+    monkeypatch.setattr("metalda.corpus.source._BLOCK", 3)
     monkeypatch.setattr("metalda.evaluation.encoding._TOKENS", 40)
     for reference in (documents, corpus):
         for n_jobs in (1, 3):

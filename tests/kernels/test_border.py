@@ -1,16 +1,33 @@
-"""How arrays enter compiled code."""
+"""How kernels are compiled, how arrays enter them, and how they run without compilation."""
 
+import json
+import os
 import subprocess
 import sys
 
 import numpy as np
+import pytest
+from numba import float32, njit, uintp
 
 from contracts import CASES, LABELS, corpus
 from metalda import Corpus, count_windows
-from metalda.kernels.border import compiled_kernels, frozen, needs_compiling
+from metalda.kernels.border import (
+    COMPILED,
+    LANES,
+    add,
+    compiled_kernels,
+    fill,
+    frozen,
+    load,
+    multiply,
+    needs_compiling,
+    store,
+)
 from metalda.kernels.tokens import sweep_by_word
 
-ENTRIES = {  # what Python calls; functions that only kernels call may have several signatures
+of_compiled_code = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set: nothing is compiled or cached")
+
+ENTRIES = {  # kernels that Python calls; those that only kernels call may have several signatures
     "add_rising",
     "build_table",
     "count_repeats",
@@ -54,8 +71,9 @@ def test_frozen_arrays_are_read_only_views_of_one_dtype():
     assert frozen(np.ones((4, 4)).T[::2], np.float32).flags.c_contiguous
 
 
+@of_compiled_code
 def test_every_kernel_has_one_signature(tmp_path):
-    """Read-only memory maps, other integers, other layouts: all are made alike at the border."""
+    """Read-only memory maps, other integers and other layouts get one dtype and layout before a kernel sees them."""
     documents = corpus()
     documents.save(tmp_path / "corpus")
     mapped = Corpus.load(tmp_path / "corpus", mmap=True)
@@ -77,12 +95,14 @@ def test_every_kernel_has_one_signature(tmp_path):
     assert {name: counted[name] for name in ENTRIES} == dict.fromkeys(ENTRIES, 1)
 
 
+@of_compiled_code
 def test_a_kernel_in_the_cache_or_in_memory_needs_no_compiling():
     CASES[0].make().fit(corpus())
     assert not needs_compiling(sweep_by_word)
 
 
-def test_without_a_cache_folder_it_runs_all_the_same():
+@of_compiled_code
+def test_without_a_cache_folder_kernels_are_compiled_in_memory():
     program = (
         "import numba.core.caching as c\n"
         "c.CacheImpl._locator_classes = []\n"
@@ -94,3 +114,73 @@ def test_without_a_cache_folder_it_runs_all_the_same():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "True None\n"
+
+
+FIT = """
+import json
+import numpy as np
+from metalda import MetaLDA
+from metalda.kernels.border import COMPILED, compiled_kernels, needs_compiling
+from metalda.kernels.tokens import sweep_by_word
+
+rng = np.random.default_rng(0)
+sides = np.arange(10) % 2
+texts = [" ".join(f"w{v}" for v in rng.integers(0, 4, 20) + 4 * side) for side in sides]
+features = {f"w{v}": ["low" if v < 4 else "high"] for v in range(8)}
+model = MetaLDA(n_components=2, n_iter=30, word_features=features, random_state=0, verbose=False)
+model.fit(texts, ["a" if side else "b" for side in sides])
+theta = model.doc_topics_
+print(json.dumps({
+    "compiled": bool(COMPILED),
+    "kernels": len(compiled_kernels()) > 0,
+    "needs_compiling": needs_compiling(sweep_by_word),
+    "perplexity": model.perplexity(texts, ["a" if side else "b" for side in sides]),
+    "separation": float(abs(theta[sides == 0].mean(axis=0) - theta[sides == 1].mean(axis=0)).max()),
+}))
+"""
+
+
+def test_without_compilation_a_fit_gives_the_same_posterior():
+    found = {}
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-W", "error::RuntimeWarning", "-c", FIT],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        found[disabled] = json.loads(done.stdout)
+    compiled, plain = found["0"], found["1"]
+    assert (compiled["compiled"], compiled["kernels"]) == (True, True)
+    assert (plain["compiled"], plain["kernels"], plain["needs_compiling"]) == (False, False, False)
+    assert plain["perplexity"] == pytest.approx(compiled["perplexity"], rel=0.1)
+    assert min(plain["separation"], compiled["separation"]) > 0.8
+
+
+@njit
+def combine(rows, chosen, start, out):
+    total, product = fill(float32(0)), fill(float32(start))
+    for r in chosen:
+        total = add(total, load(rows, uintp(r)))
+        product = multiply(product, load(rows, uintp(r)))
+    store(out, uintp(0), total)
+    store(out, uintp(2), product)
+
+
+def test_rows_are_added_and_multiplied_lane_by_lane_and_nothing_else_is_touched():
+    rng = np.random.default_rng(0)
+    rows = rng.gamma(2, 1, (9, LANES)).astype(np.float32)
+    chosen = np.array([3, 0, 3, 8])
+    out = np.full((4, LANES), 7, np.float32)
+    combine(rows, chosen, 0.5, out)
+    total, product = np.float32(0), np.float32(0.5)
+    for r in chosen:
+        total, product = total + rows[r], product * rows[r]
+    np.testing.assert_array_equal(out, [total, np.full(LANES, 7), product, np.full(LANES, 7)])
+    assert out.dtype == np.float32
+
+
+def test_rows_need_no_alignment():
+    memory = np.arange(2 * LANES + 1, dtype=np.float32)
+    out = np.empty((3, LANES), np.float32)
+    combine(memory[1:].reshape(2, LANES), np.array([1]), 1.0, out)
+    np.testing.assert_array_equal(out[0], memory[1 + LANES :])

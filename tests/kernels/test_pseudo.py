@@ -1,4 +1,4 @@
-"""The kernels of pseudo-documents against their twins, and where floats end."""
+"""The kernels of pseudo-documents against the reference, and at the limits of floats."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def _call(topics, order, alpha, concentration, moved, counts, seed):
 )
 @settings(derandomize=True, max_examples=150, deadline=None)
 def test_moving_documents_equals_the_formula(lengths, n_topics, n_pseudo, prior, seed):
-    """Also where a product of the factors would be beyond all floats."""
+    """Also where a product of the factors is outside the range of floats."""
     rng = np.random.default_rng(seed)
     alpha = prior * rng.uniform(0.5, 2, n_topics)
     topics = [rng.integers(0, n_topics, n) for n in lengths]
@@ -76,7 +76,7 @@ def test_a_pseudo_document_may_fall_behind_by_more_than_a_float_and_come_back():
 @pytest.mark.parametrize("bits", [0, 2**64 - 1], ids=["u = 0", "u = 1 - 2^-53"])
 @pytest.mark.parametrize("right", [0, 17, 39])
 def test_a_pseudo_document_of_weight_zero_is_never_drawn(bits, right):
-    """A long document of topic 0: beside the pseudo-document that has topic 0, the weights of all others underflow."""
+    """A long document of topic 0: relative to the pseudo-document with topic 0, all other weights underflow."""
     topics = [[0 if p == right else 1] * 600 for p in range(40)] + [[0] * 900]
     pseudo = [*range(40), 5]
     moved = np.array(pseudo, np.int32)
@@ -97,17 +97,18 @@ def test_seeds_can_be_found_for_both_ends():
 def test_the_likelihood_of_rows_is_a_dirichlet_multinomial_each(rows, seed):
     concentration = np.random.default_rng(seed).gamma(0.5, 1, 3) + 1e-6
     expected = sum(reference.dirichlet_multinomial(concentration, np.array(row)) for row in rows)
-    assert log_multinomials(np.array(rows, np.int32), concentration) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    found = log_multinomials(frozen(rows, np.int32), frozen(concentration, np.float64))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def _mix(documents, prior, theta, phi):
-    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    offsets = frozen(np.concatenate([[0], np.cumsum([len(d) for d in documents])]), np.int64)
     words, rows = np.unique(np.array([v for d in documents for v in d], np.int32), return_inverse=True)
-    by_topic = np.ascontiguousarray(theta.T, np.float32)
+    by_topic, prior = frozen(theta.T, np.float32), frozen(prior, np.float64)
     probabilities = np.empty((len(words), len(prior)), np.float32)
-    word_probabilities(phi.astype(np.float32), words, by_topic, probabilities)
+    word_probabilities(frozen(phi, np.float32), frozen(words, np.int32), by_topic, probabilities)
     total = np.zeros((len(documents), theta.shape[1]))
-    mix_pseudo_documents(rows.astype(np.int32), offsets, probabilities, prior, by_topic, total)
+    mix_pseudo_documents(frozen(rows, np.int32), offsets, frozen(probabilities, np.float32), prior, by_topic, total)
     return total
 
 
@@ -130,7 +131,7 @@ def test_mixing_pseudo_documents_equals_the_formula(lengths, n_topics, n_pseudo,
 
 
 def test_words_without_probability_still_leave_a_distribution():
-    """Word 0 has none in one pseudo-document, word 1 none anywhere (as float32 has it)."""
+    """Word 0 has probability 0 in one pseudo-document, word 1 in all of them."""
     phi = np.array([[0.5, 0.0], [0.0, 0.0], [0.5, 1.0]])
     found = _mix([[0], [1], [0, 1, 2] * 30], np.array([0.25, 0.75]), np.eye(2), phi)
     np.testing.assert_allclose(found[0], [1, 0], atol=1e-12)

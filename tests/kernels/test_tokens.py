@@ -1,4 +1,4 @@
-"""The token kernels against their twin, and the choice of a topic at its edges."""
+"""The token kernels against the reference, and the choice of a topic at its edges."""
 
 from functools import partial
 from itertools import pairwise
@@ -12,10 +12,12 @@ from scipy.stats import chisquare
 
 import reference
 from metalda.corpus import NamedMatrix
-from metalda.kernels.choice import choose_topic
-from metalda.meta.design import Concentration, Design
-from metalda.meta.shards import Shard
+from metalda.kernels.border import COMPILED
+from metalda.kernels.helpers import choose_topic
+from metalda.meta.design import Design
+from metalda.priors import Alpha, Beta
 from metalda.samplers import TopicCounts
+from metalda.samplers.shards import Shard
 
 SMALLEST_STEP = 2.0**-24  # between float32 uniforms
 
@@ -47,10 +49,15 @@ def _flatten(documents):
     return words, np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
 
 
-def _concentration(values):
+def _alpha(values):
     values = np.asarray(values, np.float32)
-    by_topic = values.sum(axis=0, dtype=np.float64)
-    return Concentration(values, values.sum(axis=1, dtype=np.float64), by_topic, by_topic, np.log(values))
+    return Alpha(values, values.sum(axis=1, dtype=np.float64), False, np.log(values))
+
+
+def _beta(values, row_of=slice(None)):
+    values = np.asarray(values, np.float32)
+    sums = values[row_of].sum(axis=0, dtype=np.float64)
+    return Beta(values, sums, sums, np.log(values))
 
 
 def _one_row_a_word(n_words):
@@ -73,7 +80,7 @@ def test_a_sweep_by_word_equals_the_formula_token_by_token(documents, n_topics, 
     shard = Shard.cut(words, offsets, np.arange(len(documents)), 0, len(documents))
     nested = [list(topics[a:b]) for a, b in pairwise(offsets)]
 
-    moved, log_likelihood = counts.sweep(shard, topics, _concentration(alpha), _concentration(beta.T), np.uint64(seed))
+    moved, log_likelihood = counts.sweep(shard, topics, _alpha(alpha), _beta(beta.T), np.uint64(seed))
     reference.sweep_tokens(documents, nested, alpha, beta, reference.splitmix(seed))
 
     assert topics.tolist() == [k for document in nested for k in document]
@@ -104,8 +111,8 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
     topics = rng.integers(0, n_topics, len(words)).astype(np.uint16)
     counts = TopicCounts.count(words, topics, n_topics, design)
     shard = Shard.cut(words, offsets, rng.integers(0, n_rows, len(documents)), 0, len(documents))
-    alpha = _concentration(rng.gamma(0.3, 1.0, (n_rows, n_topics)) + 1e-6)
-    beta = _concentration(rng.gamma(0.3, 1.0, (1, n_topics)) + 1e-6)
+    alpha = _alpha(rng.gamma(0.3, 1.0, (n_rows, n_topics)) + 1e-6)
+    beta = _beta(rng.gamma(0.3, 1.0, (1, n_topics)) + 1e-6)
     for _ in range(5):
         before = topics.copy()
         moved, log_likelihood = counts.sweep(shard, topics, alpha, beta, rng.integers(2**64, dtype=np.uint64))
@@ -122,16 +129,16 @@ def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_row
 
 @pytest.mark.parametrize("old", [0, 33])  # in either block of smoothing sums
 def test_a_token_of_a_shared_sweep_follows_the_formula(old):
-    """The first token only, drawn again and again: it may stay, or move within its word, its document, or anywhere."""
-    rng, n_topics, n = np.random.default_rng(old), 40, 20_000
+    """The first token, drawn many times, stays, or moves to a topic of its word, of its document, or to any other."""
+    rng, n_topics, n = np.random.default_rng(old), 40, 20_000 if COMPILED else 1000
     words, offsets = _flatten([[0, 1, 1, 2, 0, 3], [0, 0, 2, 3]])
     start = np.array([old, 5, 5, 39, 7, old, 7, 9, 20, old], np.uint16)
     smooth = rng.gamma(1.0, 0.2, (1, n_topics))
     smooth[0, old] = 3.0
-    alpha, beta = _concentration(smooth), _concentration(rng.gamma(1.0, 0.2, (1, n_topics)))
+    alpha, beta = _alpha(smooth), _beta(rng.gamma(1.0, 0.2, (1, n_topics)))
     design, shard = Design.build(None, 4), Shard.cut(words, offsets, np.zeros(2, np.int32), 0, 2)
     m, n_word, totals = (np.bincount(z, minlength=n_topics) for z in (start[1:6], start[1:][words[1:] == 0], start[1:]))
-    expected = (alpha.values[0] + m) * (beta.values[0] + n_word) / (beta.lifted_sums + totals)
+    expected = (alpha.values[0] + m) * (beta.values[0] + n_word) / (beta.rescaled_sums + totals)
     drawn, counts = np.zeros(n_topics), TopicCounts.count(words, start, n_topics, design)
     for seed in rng.integers(2**64, size=n, dtype=np.uint64):
         topics = start.copy()
@@ -168,7 +175,7 @@ def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design
     design = make_design(4)
     rows = np.exp(rng.normal(0, 3, (design.n_rows, 3))).astype(np.float32)
     by_word = rows[design.row_of].astype(float)
-    beta = Concentration(rows, rows.sum(axis=1, dtype=float), by_word.sum(axis=0), by_word.sum(axis=0), np.log(rows))
+    beta = _beta(rows, design.row_of)
     counts = TopicCounts.count(words, topics, 3, design)
     n = counts.to_matrix().toarray()
     expected = sum(reference.dirichlet_multinomial(by_word[:, k], n[:, k]) for k in range(3))
@@ -179,7 +186,7 @@ def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design
 @pytest.mark.parametrize("beta", [1e-38, 1e-20, 1.0, 1e30])
 @pytest.mark.parametrize("n_words", [1, 2])  # one row of beta, or one for each word
 def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
-    """One document of one token: all topics are alike, whatever float32 makes of the product."""
+    """In one document of one token all topics have equal probability, also if float32 products under- or overflow."""
     words, offsets = _flatten([[0]])
     topics = np.zeros(1, np.uint16)
     counts = TopicCounts.count(words, topics, 4, Design.build(None, 1) if n_words == 1 else _one_row_a_word(2))
@@ -187,7 +194,7 @@ def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
     rng = np.random.default_rng(0)
     drawn = set()
     for _ in range(200):
-        flat = _concentration(np.full((1, 4), alpha)), _concentration(np.full((n_words, 4), beta))
+        flat = _alpha(np.full((1, 4), alpha)), _beta(np.full((n_words, 4), beta))
         counts.sweep(shard, topics, *flat, rng.integers(2**64, dtype=np.uint64))
         drawn.add(int(topics[0]))
     assert drawn == {0, 1, 2, 3}
@@ -195,18 +202,18 @@ def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
 
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(("alpha_b", "beta"), [(1e-6, 1e-7), (1e-7, 2e-8), (1e-8, 1e-9), (1e-12, 1e-13)])
-def test_what_is_left_of_a_word_without_the_token_is_not_lost_beside_it(shared, alpha_b, beta):
-    """A word once in topic A, where the document is, and once in B: float32 must not cancel B away."""
+def test_small_weights_of_other_topics_are_not_canceled_by_the_old_topic(shared, alpha_b, beta):
+    """A word occurs in topic A, the topic of the document, and in B: float32 must not cancel the weight of B."""
     words, offsets = _flatten([[0, 1, 1, 1, 1, 1], [0]])
     design = Design.build(None, 2) if shared else _one_row_a_word(2)
-    alpha = _concentration([[1.0, alpha_b], [1e-30, 1.0]])
+    alpha = _alpha([[1.0, alpha_b], [1e-30, 1.0]])
     by_word = np.full((design.n_rows, 2), beta, np.float32)
     sums = np.full(2, 2 * beta)
-    betas = Concentration(by_word, by_word.sum(axis=1, dtype=float), sums, sums, np.log(by_word))
+    betas = Beta(by_word, sums, sums, np.log(by_word))
     shard = Shard.cut(words[:6], offsets[:2], np.array([0]), 0, 1)
     start = np.array([0, 0, 0, 0, 0, 0, 1], np.uint16)
     a, b = 6.0 * beta / (5 + 2 * beta), alpha_b * (1 + beta) / (1 + 2 * beta)  # of the first token; the others stay
-    rng, moved, n = np.random.default_rng(0), 0, 3000
+    rng, moved, n = np.random.default_rng(0), 0, 3000 if COMPILED else 1000
     for _ in range(n):
         topics = start.copy()
         counts = TopicCounts.count(words, topics, 2, design)

@@ -1,4 +1,4 @@
-"""Embeddings: reading every format, the paper's binarisation, and one clear line for each kind of bad file."""
+"""Embeddings: reading every format, the paper's binarization, and one line for each kind of bad file."""
 
 import bz2
 import copy
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metalda.errors import InputError
+from metalda.errors import InputError, StorageError
 from metalda.meta import Embeddings, WordFeatures
 
 WORDS = ("cat", "dog", "naïve")
@@ -145,9 +145,9 @@ def test_a_bad_row_is_an_error_only_if_it_is_wanted_but_a_short_one_always(tmp_p
         ("a 1  2\n", "line 1: '' is not a number"),
         ("just words\nand more\n", "line 1: 'words' is not a number"),
         ("a\t1\t2\n", "line 1: no numbers"),
-        ("", "no word vectors in it"),
-        ("\n\n", "no word vectors in it"),
-        ("0 5\n", "no word vectors in it"),
+        ("", "the file holds no word vectors"),
+        ("\n\n", "the file holds no word vectors"),
+        ("0 5\n", "the file holds no word vectors"),
         ("caf\xe9 1 2\n".encode("latin-1"), "line 1: the word is not UTF-8"),
         ("a 1 2\n".encode("utf-16"), "line 1: not a UTF-8 text file"),
         (b"PK\x03\x04\x14\x08 zip", "zip archive"),
@@ -184,8 +184,8 @@ def test_a_header_that_promises_too_much_costs_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("array", "words", "expected"),
     [
-        (VECTORS, "cat\ndog\n", "2 words for the 3 rows"),
-        (VECTORS, "cat\ndog\nbird\nfish\n", "4 words for the 3 rows"),
+        (VECTORS, "cat\ndog\n", "2 words for 3 rows"),
+        (VECTORS, "cat\ndog\nbird\nfish\n", "4 words for 3 rows"),
         (VECTORS[0], "cat\ndog\nbird\n", "expected one numeric array"),
         (np.array([["a"]]), "cat\n", "expected one numeric array"),
         (np.array([[None]], dtype=object), "cat\n", "not a readable .npy file"),
@@ -338,3 +338,25 @@ def test_gensim_reads_and_writes_what_we_do(data_folder, tmp_path):
         again = Embeddings.read(tmp_path / name)
         assert again.words == ours.words
         np.testing.assert_allclose(again.vectors, ours.vectors, rtol=1e-6)
+
+
+def test_arrays_make_the_same_embeddings():
+    vectors = Embeddings(("cat", "", "\ud800"), [[0.1, 0.2], [0.3, -1.0], [2.0, 0.0]])
+    again = Embeddings.from_arrays(*vectors.to_arrays())
+    assert again.words == vectors.words
+    np.testing.assert_array_equal(again.vectors, vectors.vectors)
+
+
+def test_damaged_arrays_are_a_storage_error():
+    document, arrays = Embeddings(("cat", "dog"), [[0.1, 0.2], [0.3, -1.0]]).to_arrays()
+    for name, array in {
+        "word_offsets": np.array([0, 3, 9]),
+        "vectors": arrays["vectors"][:1],
+        "words": arrays["words"][:2],
+    }.items():
+        with pytest.raises(StorageError, match="the saved embeddings are damaged"):
+            Embeddings.from_arrays(document, {**arrays, name: array})
+    with pytest.raises(StorageError, match="sizes differ"):
+        Embeddings.from_arrays({**document, "n_dimensions": 3}, arrays)
+    with pytest.raises(StorageError, match="damaged"):
+        Embeddings.from_arrays(document, {})

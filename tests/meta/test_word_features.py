@@ -1,4 +1,4 @@
-"""WordFeatures: where they come from, how they line up with a vocabulary, and what is refused."""
+"""WordFeatures: sources, alignment with a vocabulary, and refused input."""
 
 import bz2
 import copy
@@ -64,11 +64,11 @@ def test_every_format_in_every_compression_gives_the_same_features(tmp_path, nam
         ("f.txt", "cat\t1.5\n", "line 1: '1.5' is not the index"),
         ("f.txt", "cat\t0\ndog\t1\ncat\t2\n", "line 3: the word 'cat' again, first in line 1"),
         ("f.txt", b"cat\t0\n\xff\t1\n", "line 2: not UTF-8"),
-        ("f.txt", "", "no words in it"),
+        ("f.txt", "", "the file holds no words"),
         ("f.csv", "", "line 1: expected a header"),
         ("f.csv", "word\ncat\n", "line 1: expected a header"),
         ("f.csv", "word,a,a\n", "line 1: two features have the same name"),
-        ("f.csv", "word,a\n", "no words in it"),
+        ("f.csv", "word,a\n", "the file holds no words"),
         ("f.csv", "word,a\ncat,1\ndog,1,0\n", "line 3: 3 columns where the header has 2"),
         ("f.csv", "word,a,b\ncat,1,2\n", "line 2, column 'b': '2' is not 0 or 1"),
         ("f.csv", "word,a\ncat,\n", "line 2, column 'a': '' is not 0 or 1"),
@@ -127,14 +127,14 @@ def test_from_frame_takes_bits_as_they_are_and_categories_by_value():
             "pet": [True, False, False],
             "nullable": pd.array([False, True, False], dtype="boolean"),
             "size": pd.Categorical(["small", "big", None], categories=["big", "small", "unused"]),
-            "colour": ["red", None, "red"],
+            "color": ["red", None, "red"],
         },
         index=["cat", "cow", "rock"],
     )
     assert as_mapping(WordFeatures.from_frame(frame)) == {
-        "cat": {"animal", "pet", "size=small", "colour=red"},
+        "cat": {"animal", "pet", "size=small", "color=red"},
         "cow": {"animal", "nullable", "size=big"},
-        "rock": {"colour=red"},
+        "rock": {"color=red"},
     }
 
 
@@ -146,7 +146,7 @@ def test_from_frame_takes_bits_as_they_are_and_categories_by_value():
         (pd.DataFrame({"a": [1, None]}, index=["x", "y"]), "column 'a' has no value for the word 'y'"),
         (pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}, index=["x", "y"]), "has no value"),
         (pd.DataFrame({"a": [0]}), r"index must hold the words, not 0: use frame.set_index"),
-        (pd.DataFrame({"a": [0, 1]}, index=["x", "x"]), "'x' is there twice"),
+        (pd.DataFrame({"a": [0, 1]}, index=["x", "x"]), "'x' occurs twice"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"], index=["x"]), "two columns of the frame give the feature 'a'"),
         (pd.DataFrame({"a": [["p", "q"]]}, index=["x"]), "column 'a' holds lists; use WordFeatures.from_mapping"),
         (pd.DataFrame({"a": []}), "is empty"),
@@ -206,7 +206,7 @@ def test_combine_numbers_names_that_clash():
     ("names", "matrix", "expected"),
     [
         (("a",), [[1.0], [1.0]], "1 words for 2 rows"),
-        (("a", "a"), [[1.0], [1.0]], "'a' is there twice"),
+        (("a", "a"), [[1.0], [1.0]], "'a' occurs twice"),
         (("a", "b"), [[1.0], [0.5]], "must be 0 or 1"),
     ],
 )
@@ -227,14 +227,14 @@ def test_word_features_are_shared_by_deep_copies_survive_pickling_and_are_shown_
 @settings(deadline=None)
 def test_saved_features_come_back_the_same(mapping):
     features = WordFeatures.from_mapping(mapping)
-    again = WordFeatures.from_saved(*features.to_arrays())
+    again = WordFeatures.from_arrays(*features.to_arrays())
     assert again.words == features.words
     assert as_mapping(again) == as_mapping(features)
 
 
 def test_lone_surrogates_survive_saving():
     features = WordFeatures.from_mapping({"\ud800": "\udfff", "": ""})
-    assert WordFeatures.from_saved(*features.to_arrays()).words == ("\ud800", "")
+    assert WordFeatures.from_arrays(*features.to_arrays()).words == ("\ud800", "")
 
 
 def test_damaged_arrays_are_a_storage_error():
@@ -249,11 +249,11 @@ def test_damaged_arrays_are_a_storage_error():
     }
     for name, array in damage.items():
         with pytest.raises(StorageError, match="word features are damaged"):
-            WordFeatures.from_saved(document, {**arrays, name: array})
+            WordFeatures.from_arrays(document, {**arrays, name: array})
     with pytest.raises(StorageError, match="damaged"):
-        WordFeatures.from_saved({"n_words": 3, "n_features": 2}, arrays)
+        WordFeatures.from_arrays({"n_words": 3, "n_features": 2}, arrays)
     with pytest.raises(StorageError, match="damaged"):
-        WordFeatures.from_saved(document, {})
+        WordFeatures.from_arrays(document, {})
 
 
 def test_as_word_features_takes_what_users_have():

@@ -68,7 +68,7 @@ def test_contrasts_are_differences_of_log_alpha(grouped):
 
 def _alpha(model, draw, labels):
     design = model._encode(Corpus.from_texts(["cat", "dog"], labels), ()).design
-    return model._prior_of_documents(design).multiply(draw.log_doc_weights).values[design.row_of]
+    return model._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
 
 
 def test_a_contrast_that_only_the_prior_decides_is_warned_of(grouped):
@@ -83,7 +83,7 @@ def test_a_contrast_that_only_the_prior_decides_is_warned_of(grouped):
 def test_proportions_are_averages_over_the_documents_that_have_the_label(grouped):
     documents = Corpus.from_texts(PETS + SKIES, YEARS)
     alpha = [
-        grouped._prior_of_documents(design).multiply(draw.log_doc_weights).values[design.row_of]
+        grouped._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
         for design in [grouped._encode(documents, ()).design]
         for draw in grouped.draws_
     ]

@@ -21,7 +21,6 @@ def test_documents_have_the_topics_of_their_labels_and_shared_ones():
     allowed = [[1, 1, 0, 0, 1], [0, 0, 1, 1, 1], [1, 1, 1, 1, 1], [1, 1, 1, 1, 1], [1, 1, 0, 0, 1]]
     np.testing.assert_allclose(alpha.values[prior.design.row_of], 0.1 * np.array(allowed), rtol=1e-6)
     np.testing.assert_allclose(alpha.row_sums[prior.design.row_of], 0.1 * np.sum(allowed, axis=1), rtol=1e-6)
-    np.testing.assert_allclose(alpha.topic_sums, 0.1 * np.sum(allowed, axis=0), rtol=1e-6)
 
 
 def test_new_documents_without_labels_may_have_every_topic_whatever_training_had():

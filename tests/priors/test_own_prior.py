@@ -11,26 +11,24 @@ from scipy.special import digamma
 
 import reference
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard
-from metalda.priors import Blocks, LearnsFromDocuments
-from metalda.priors.loglinear import count_doc_topics
+from metalda.priors import AssignedDocuments, LearnsFromDocuments, Stripes
 
 N_TOPICS = 3
-BLOCKS = Blocks(((0, N_TOPICS),), (), map)
+STRIPES = Stripes(((0, N_TOPICS),), (), map)
 
 
 @dataclass(frozen=True, eq=False)
 class Symmetric(LearnsFromDocuments):
     """a <- a sum_dk [psi(m[d, k] + a) - psi(a)] / (K sum_d [psi(N[d] + K a) - psi(K a)]), after every sweep."""
 
-    def observe(self, shard, topics, alpha, rng):
+    def observe_documents(self, documents, alpha, rng):
         n_topics, a = alpha.values.shape[1], math.exp(alpha.log_weights[-1, 0])
-        _, _, counts = count_doc_topics(shard, topics, n_topics)
+        _, _, counts = documents.count_topics(n_topics)
         above = (digamma(counts + a) - digamma(a)).sum()
-        below = (digamma(np.diff(shard.offsets) + n_topics * a) - digamma(n_topics * a)).sum()
+        below = (digamma(np.diff(documents.offsets) + n_topics * a) - digamma(n_topics * a)).sum()
         return (np.array([above, n_topics * below]),)
 
-    def learn_from_documents(self, alpha, observed, blocks):
+    def learn_from_documents(self, alpha, observed, stripes):
         above, below = np.sum([sums for (sums,) in observed], axis=0)
         log_weights = alpha.log_weights.copy()
         if below > 0:
@@ -40,10 +38,12 @@ class Symmetric(LearnsFromDocuments):
 
 def _learn(prior, weights, offsets, topics, cuts):
     alpha = prior.alpha(weights)
-    words = np.zeros(len(topics), np.int32)
-    shards = [Shard.cut(words, offsets, prior.design.row_of, a, b) for a, b in cuts]
-    observed = [prior.observe(shard, topics[shard.tokens], alpha, np.random.default_rng(0)) for shard in shards]
-    return prior.learn_from_documents(alpha, observed, BLOCKS)
+    parts = [
+        AssignedDocuments(offsets[a : b + 1] - offsets[a], prior.design.row_of[a:b], topics[offsets[a] : offsets[b]])
+        for a, b in cuts
+    ]
+    observed = [prior.observe_documents(part, alpha, np.random.default_rng(0)) for part in parts]
+    return prior.learn_from_documents(alpha, observed, STRIPES)
 
 
 @pytest.mark.parametrize("cuts", [[(0, 40)], [(0, 13), (13, 40)]], ids=["one shard", "two shards"])

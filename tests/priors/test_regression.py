@@ -11,16 +11,16 @@ from scipy.special import digamma, gammaln
 import reference
 from metalda.corpus import NamedMatrix
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
+from metalda.kernels.weights import add_rising
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard
-from metalda.priors import Blocks, Regression
-from metalda.priors.regression import Likelihood, Occurrences
+from metalda.priors import Regression, Stripes
+from metalda.priors.regression import Occurrences, RegressionPosterior
 from metalda.samplers import TopicCounts
+from metalda.samplers.shards import Shard
 
 N_TOPICS = 3
 SETTINGS = {"variance": 1.0, "default_variance": 100.0, "burn_in": 0, "interval": 1}
-BLOCKS = Blocks(((0, N_TOPICS),), (), map)
+STRIPES = Stripes(((0, N_TOPICS),), (np.random.default_rng(0),), map)
 
 
 def _design(rng, n_items, real, n_labels=2):
@@ -90,7 +90,8 @@ def test_of_words_the_objective_is_their_likelihood_and_its_gradient_is_right(sp
     prior = Regression(design, 0.01, **SETTINGS)
     weights = rng.normal(0, 1, (3, N_TOPICS))
     caught = _catch(monkeypatch)
-    prior.learn_from_words(prior.beta(weights), counts, BLOCKS)
+    beta = prior.beta(weights)
+    prior.learn_from_words(beta, prior.observe_words(beta, counts, STRIPES), STRIPES)
     assert sparse.issparse(caught[0].matrix) == sparse_product
     table = np.zeros((N_TOPICS, n_words))
     np.add.at(table, (topics, words), 1)
@@ -106,8 +107,8 @@ def test_of_words_the_objective_is_their_likelihood_and_its_gradient_is_right(sp
 
 def _learn_from_documents(prior, weights, shards, topics):
     alpha = prior.alpha(weights)
-    observed = [prior.observe(shard, topics[shard.tokens], alpha, np.random.default_rng(0)) for shard in shards]
-    return prior.learn_from_documents(alpha, observed, BLOCKS)
+    observed = [prior.observe_documents(shard.assign(topics), alpha, np.random.default_rng(0)) for shard in shards]
+    return prior.learn_from_documents(alpha, observed, STRIPES)
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5])
@@ -120,7 +121,7 @@ def test_tallies_of_parts_merge_into_that_of_the_whole(n_parts):
         np.testing.assert_array_equal(merged, expected)
 
 
-def _assert_agrees(likelihood: Likelihood, weights, by_hand):
+def _assert_agrees(likelihood: RegressionPosterior, weights, by_hand):
     value, gradient = likelihood.negative(weights.ravel(), N_TOPICS)
     assert value == pytest.approx(by_hand(weights.ravel()), rel=1e-9)
     np.testing.assert_allclose(gradient, approx_fprime(weights.ravel(), by_hand, 1e-6), rtol=1e-4, atol=1e-4)
@@ -139,12 +140,12 @@ def test_weights_are_found_at_the_maximum_and_only_when_it_is_due():
     found = _learn_from_documents(prior, start, [shard], topics)
     caught = []
     Regression(design, 0.1, **SETTINGS)
-    original = Likelihood.negative
+    original = RegressionPosterior.negative
     try:
-        Likelihood.negative = lambda self, *a: caught.append(self) or original(self, *a)
+        RegressionPosterior.negative = lambda self, *a: caught.append(self) or original(self, *a)
         _learn_from_documents(prior, start, [shard], topics)
     finally:
-        Likelihood.negative = original
+        RegressionPosterior.negative = original
     _, gradient = caught[0].negative(found.ravel(), N_TOPICS)
     assert np.abs(gradient).max() < 0.05
 

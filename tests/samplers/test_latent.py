@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import reference
 from exact import assert_visits_follow
 from metalda.kernels.latent import choose_kind
-from metalda.meta.design import Concentration, Design
-from metalda.priors import Fixed
+from metalda.meta.design import Design
+from metalda.priors import Alpha, Fixed
 from metalda.samplers import LatentFeatures, Problem
 from metalda.samplers.latent import LatentAssignment, count_kinds
 
@@ -79,9 +79,7 @@ def test_a_sweep_equals_the_formula_token_by_token(documents, n_topics, weight, 
     beta = 1e-30 if faint else 0.2
     assignment = _assignment(documents, n_topics, topics, kinds, weight, topic_vectors, beta=beta)
     by_topic = (rng.gamma(1.0, 1.0, n_topics) * (1e-30 if faint else 1)).astype(np.float32)
-    alpha = Concentration(
-        by_topic[None], by_topic[None].sum(axis=1, dtype=float), by_topic, by_topic, np.log(by_topic)[None]
-    )
+    alpha = Alpha(by_topic[None], by_topic[None].sum(axis=1, dtype=float), False, np.log(by_topic)[None])
     beta = _concentrations(assignment)[1]
     nested, nested_kinds = (_nest(flat, assignment.problem.offsets) for flat in (topics, kinds))
     before = [*zip(assignment.topics.tolist(), assignment.kinds.tolist(), strict=True)]

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 import reference
-from metalda.samplers.topic_vectors import GAIN, Likelihood, WordVectors
+from metalda.samplers.topic_vectors import GAIN, SoftmaxPosterior, WordVectors
 
 
 def _problem(seed, n_words=40, n_topics=3, dimension=5, dtype=np.float64):
@@ -16,7 +16,7 @@ def _problem(seed, n_words=40, n_topics=3, dimension=5, dtype=np.float64):
 
 
 def _likelihood(words, counts, regularization=0.01):
-    return Likelihood(words, counts.T @ words.vectors, counts.sum(axis=0).astype(float), regularization)
+    return SoftmaxPosterior(words, counts.T @ words.vectors, counts.sum(axis=0).astype(float), regularization)
 
 
 def _value(words, counts, topic_vectors, regularization=0.01):

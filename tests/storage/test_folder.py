@@ -1,9 +1,10 @@
-"""Saved folders: what goes in comes out, and no failure leaves a mess."""
+"""Saved folders: round trips, failures at every step, several writers, and damage."""
 
 import errno
 import json
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,13 @@ DOCUMENT = {"name": "Größe → 大 \ud800", "list": [1, 2.5, None, True], "nes
 
 def save(path, value=1.0, layout="safetensors", kind="model"):
     write_folder(path, kind, {"value": value}, {"a": np.full(100, value), "b": np.arange(6)}, layout=layout)
+
+
+def leave_behind(path):
+    """An array file of a save that was interrupted two days ago."""
+    stray = path / "arrays-0123456789abcdef.safetensors"
+    stray.write_text("left by a crash")
+    os.utime(stray, (time.time() - 2 * 86_400,) * 2)
 
 
 def assert_holds(path, value, kind="model"):
@@ -96,7 +104,7 @@ def test_memory_maps_are_read_only_and_on_the_file(tmp_path):
 def test_saving_again_replaces_and_leaves_no_old_files(tmp_path, layout):
     save(tmp_path / "m", 1.0, "npy")
     (tmp_path / "m" / "notes.txt").write_text("mine")
-    (tmp_path / "m" / "arrays-0123456789abcdef.safetensors").write_text("left by a crash")
+    leave_behind(tmp_path / "m")
     save(tmp_path / "m", 2.0, layout)
     assert_holds(tmp_path / "m", 2.0)
     named = json.loads((tmp_path / "m" / "model.json").read_text())["files"]
@@ -105,11 +113,51 @@ def test_saving_again_replaces_and_leaves_no_old_files(tmp_path, layout):
 
 def test_what_a_crash_left_in_a_new_folder_does_not_block_the_next_save(tmp_path):
     (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "arrays-0123456789abcdef.safetensors").write_text("left by a crash")
+    leave_behind(tmp_path / "m")
     check_writable(tmp_path / "m")
     save(tmp_path / "m")
     assert_holds(tmp_path / "m", 1.0)
     assert len(os.listdir(tmp_path / "m")) == 2
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_save_during_another_leaves_both_complete(tmp_path, monkeypatch, layout):
+    """The second save begins when the arrays of the first are written, but not yet named."""
+    from metalda.storage import folder
+
+    path, encode, saves = tmp_path / "m", folder.encode, []
+    save(path, 1.0, layout)
+
+    def encode_after_another(kind, files, document):
+        if files and not saves:
+            saves.append(3.0)
+            save(path, 3.0, layout)
+            assert_holds(path, 3.0)
+        return encode(kind, files, document)
+
+    monkeypatch.setattr(folder, "encode", encode_after_another)
+    save(path, 2.0, layout)
+    assert saves
+    assert_holds(path, 2.0)
+    named = json.loads((path / "model.json").read_text())["files"]
+    assert set(os.listdir(path)) == {"model.json", *named}
+
+
+def test_a_reader_whose_files_are_replaced_reads_the_newer_save(tmp_path, monkeypatch):
+    from metalda.storage import folder
+
+    read, saves = folder._read_file, []
+    save(tmp_path / "m", 1.0)
+
+    def read_after_a_save(*arguments, **options):
+        if not saves:
+            saves.append(2.0)
+            save(tmp_path / "m", 2.0)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(folder, "_read_file", read_after_a_save)
+    assert_holds(tmp_path / "m", 2.0)
+    assert saves
 
 
 FAILURES = [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]

@@ -1,4 +1,4 @@
-"""What lies at ``scheme://…`` is read and written as what lies here."""
+"""Locations at ``scheme://…`` are read and written like local paths."""
 
 import gzip
 import os
@@ -22,7 +22,7 @@ TEXTS = "the cat saw the dog\nrain and wind\n\nthe dog barks\n"
 
 @pytest.fixture
 def place():
-    """A folder in the memory of this process, as fsspec has it."""
+    """A folder in the in-memory file system of fsspec."""
     system = fsspec.filesystem("memory")
     system.makedirs("/bucket", exist_ok=True)
     yield "memory://bucket"
@@ -31,7 +31,7 @@ def place():
 
 @pytest.fixture(autouse=True)
 def no_leftovers(tmp_path_factory, monkeypatch):
-    """Copies on this machine are gone when the work is done."""
+    """Temporary copies on this machine are deleted."""
     folder = tmp_path_factory.mktemp("tmp")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield

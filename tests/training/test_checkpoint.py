@@ -94,7 +94,7 @@ def test_ctrl_c_saves_a_checkpoint_to_go_on_from(tmp_path, interrupt):
 
 def test_a_checkpoint_is_never_written_over_by_another_run(tmp_path):
     LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
-    with pytest.raises(InputError, match=r"checkpoint already; go on .* resume=True"):
+    with pytest.raises(InputError, match=r"checkpoint already; resume .* resume=True"):
         LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
 
 

@@ -129,7 +129,7 @@ def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
 
 @pytest.mark.parametrize("reference", [["a cat and a dog", "rain rain sun"] * 40, corpus()], ids=["texts", "corpus"])
 def test_coherence_on_a_cluster_is_the_same(shared, reference, monkeypatch):
-    monkeypatch.setattr("metalda.corpus.streaming._BLOCK", 3)
+    monkeypatch.setattr("metalda.corpus.source._BLOCK", 3)
     topics = [["cat", "dog", "rain"], ["sun", "rain", "cloud"]]
     here = coherence(topics, reference, top_n=3)
     there = coherence(topics, reference, top_n=3, client=shared)

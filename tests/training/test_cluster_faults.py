@@ -129,13 +129,15 @@ def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
         local.wait_for_workers(3, timeout=60)
 
     disturb(monkeypatch, 3, join)
-    spreads = []
-    original = assignment.DistributedAssignment.spread
+    dealt = []
+    original = assignment.DistributedAssignment.deal_shards
     monkeypatch.setattr(
-        assignment.DistributedAssignment, "spread", lambda self: (original(self), spreads.append(len(self.seats)))[0]
+        assignment.DistributedAssignment,
+        "deal_shards",
+        lambda self: (original(self), dealt.append(len(self.seats)))[0],
     )
     assert_same_model(undisturbed, make().fit(larger(), client=local))
-    assert spreads == [2, 3]
+    assert dealt == [2, 3]
 
 
 def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypatch, tmp_path):
@@ -165,6 +167,6 @@ def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(local, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(clusters.Cluster, "submit", submit_starving)
-        with pytest.raises(ClusterError, match=r"not enough memory for its share.*more workers.*--resume"):
+        with pytest.raises(ClusterError, match=r"too little memory for its shards.*more or larger workers.*--resume"):
             make().fit(larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
     assert_same_model(undisturbed, make().fit(larger(), checkpoint=tmp_path / "c", resume=True))

@@ -10,9 +10,9 @@ import reference
 from exact import assert_visits_follow
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard
 from metalda.priors import Fixed, Gamma, Masked
 from metalda.samplers import Problem, TopicCounts, Urn
+from metalda.samplers.shards import Shard
 from metalda.training.gibbs import Generators, start_chain, sweep
 
 DOCUMENTS = [[0, 1, 0], [2, 1], [0]]

@@ -7,9 +7,9 @@ from scipy import sparse
 from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
-from metalda.meta.shards import shard_bounds
 from metalda.priors import Fixed, Gamma
 from metalda.samplers import Problem, Tokens
+from metalda.samplers.shards import shard_bounds
 
 
 def _design(rows):
@@ -50,18 +50,18 @@ def test_lda_keeps_the_joint_distribution():
 class _PaperRate(Gamma):
     """The slip of the paper's equation for mu'': a prior rate of 1 / mu."""
 
-    def update(self, log_weights, current, augmentation, first, last, rng):
+    def _draw(self, log_weights, values, values_are_exact, augmentation, first, last, rng):
         scale = self.shape**2  # rate = 1/mu + sum: draw with rate mu + mu^2 sum, then multiply by mu^2
         slipped = augmentation._replace(topic_scales=augmentation.topic_scales * scale)
-        super().update(log_weights, current, slipped, first, last, rng)
+        super()._draw(log_weights, values, values_are_exact, slipped, first, last, rng)
         log_weights += np.log(scale)
 
 
 class _PaperTables(Gamma):
     """The slip of the paper's equation for t, in effect: even the first customer may open no table."""
 
-    def observe(self, shard, topics, alpha, rng):
-        augmentation = super().observe(shard, topics, alpha, rng)
+    def observe_documents(self, documents, alpha, rng):
+        augmentation = super().observe_documents(documents, alpha, rng)
         lost = rng.binomial(augmentation.label_tables, 0.3)
         return augmentation._replace(label_tables=augmentation.label_tables - lost)
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from contracts import CASES, FEATURES, corpus
 from metalda import MetaLDA
 from metalda.meta.design import Design
-from metalda.meta.shards import Shard, cut_blocks, group_words, order_by_group, shard_bounds
 from metalda.priors import Gamma
 from metalda.samplers import Problem, Tokens, TopicCounts
+from metalda.samplers.shards import Shard, cut_blocks, group_words, order_by_group, shard_bounds
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.loop import kept_sweeps
 from metalda.utils.threads import count_jobs
@@ -86,7 +86,7 @@ def test_blocks_cover_every_token_once_and_groups_share_no_word(n_groups):
 
 def test_tokens_in_another_order_are_refused():
     shard = Shard.cut(np.array([3, 0], np.int32), np.array([0, 2]), np.zeros(1, np.int32), 0, 1)
-    with pytest.raises(ValueError, match="order of groups"):
+    with pytest.raises(ValueError, match="sorted by word group"):
         cut_blocks(shard, np.array([0, 2, 4]))
 
 
@@ -97,7 +97,7 @@ def test_ctrl_c_leaves_a_usable_model_and_says_how_far_it_came(case, caplog, int
     with caplog.at_level(logging.WARNING, logger="metalda"):
         model = case.make(n_iter=10_000_000).fit(corpus())
     assert model.n_iter_ == 5
-    assert "Stopped after 5 of 10000000 sweeps" in caplog.text
+    assert "Stopped after 5 of 10000000 iterations" in caplog.text
     assert len(model.history_) == model.n_iter_
     assert model.transform(corpus()).shape == (10, 3)
     assert signal.getsignal(signal.SIGINT) is before

@@ -8,7 +8,7 @@ from contracts import CASES, corpus
 from metalda import LDA, Corpus
 from metalda.errors import InputError
 from metalda.samplers import Tokens
-from metalda.storage import scratch
+from metalda.storage import arrays
 from metalda.training import memory
 
 
@@ -47,10 +47,10 @@ def test_the_memory_of_this_machine_is_known():
 
 @pytest.mark.parametrize(("n_shards", "bytes_per_token"), [(1, 4), (3, 8)])
 def test_words_on_the_disk_need_no_memory(n_shards, bytes_per_token, tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch, "LARGE", 1)
+    monkeypatch.setattr(arrays, "LARGE", 1)
     model, documents = LDA(3, n_shards=n_shards), corpus()
     documents.save(tmp_path / "corpus")
     here, on_disk = (model._pose(each) for each in (documents, Corpus.load(tmp_path / "corpus")))
-    assert scratch.is_mapped(on_disk.words)
+    assert arrays.is_mapped(on_disk.words)
     saved = memory.estimate_memory(here, 1, 1) - memory.estimate_memory(on_disk, 1, 1)
     assert saved == bytes_per_token * documents.n_tokens

@@ -1,4 +1,4 @@
-"""One thread of BLAS, for as long as anybody needs it."""
+"""BLAS has one thread until the last block ends."""
 
 from threadpoolctl import ThreadpoolController
 
@@ -9,7 +9,7 @@ def n_threads() -> list[int]:
     return [library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == "blas"]
 
 
-def test_the_last_who_leaves_sets_the_number_back():
+def test_the_last_block_that_ends_restores_the_number_of_threads():
     with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = n_threads()
         first, second = one_blas_thread(), one_blas_thread()

@@ -1,4 +1,4 @@
-"""Work on tokens some at a time gives what work on all of them would give."""
+"""Processing tokens in chunks gives the result of processing them at once."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_a_tally_is_a_bincount(values):
 
 
 @pytest.mark.usefixtures("small")
-def test_documents_are_taken_and_trimmed_some_at_a_time():
+def test_documents_are_selected_and_trimmed_in_chunks():
     texts = ["a b c d e f", "", "b b", "g", "a g c", "", "d e f g a b c a"]
     corpus = Corpus.from_tokens([text.split() for text in texts], vocabulary=list("zabcdefgy"))
     part = corpus[[6, 0, 1, 3, 3]]

@@ -19,7 +19,7 @@ from metalda.cli import (
     importing,
     inspecting,
     judging,
-    preparing,
+    prepare,
     reporting,
     reproducing,
 )
@@ -73,7 +73,7 @@ _add(
     example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
 )
 _add(
-    preparing.prepare,
+    prepare.prepare,
     name="prepare",
     example="metalda prepare papers.tsv.xz -o corpus --text abstract --labels categories --min-df 5 --jobs 2",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.new_documents import NewDocuments, NewTexts
+from metalda.cli.data import NewDocumentOptions, NewTextOptions
 from metalda.cli.options import Draws, PlainFormat, Unseen
 from metalda.errors import InputError
 from metalda.utils.terminal import short
@@ -26,7 +26,7 @@ def transform(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .npy file, or - for CSV on the screen."),
     ],
-    new: NewDocuments,
+    new: NewDocumentOptions,
     id: options.Id = None,
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
@@ -59,7 +59,7 @@ def transform(
 def predict(
     model: options.Model,
     data: options.Data,
-    new: NewTexts,
+    new: NewTextOptions,
     id: options.Id = None,
     jobs: options.Jobs = 1,
     format: options.Printing = options.Format.table,
@@ -93,7 +93,7 @@ def predict(
 def evaluate(
     model: options.Model,
     data: options.Data,
-    new: NewDocuments,
+    new: NewDocumentOptions,
     unseen: options.UnseenWords = Unseen.ignore,
     draws: options.Predicting = Draws.mean,
     jobs: options.Jobs = 1,

@@ -80,7 +80,7 @@ def coherence(
     counted in the output. The higher a score the better.
     """
     import metalda
-    from metalda.corpus.tokenising import TOKEN_PATTERN
+    from metalda.corpus.schema import TOKEN_PATTERN
     from metalda.evaluation.coherence import as_topics, find_measure
 
     named: dict[str, Any] = {str(path): as_topics(metalda.load(path), top_n) for path in models}

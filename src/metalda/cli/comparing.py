@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import completing, options, tables
+from metalda.cli.data import ReadingOptions
 from metalda.cli.figures import BETWEEN_SIZES, print_figures
 from metalda.cli.options import Format
-from metalda.cli.reading import ReadingOptions
 from metalda.cli.running import RunOptions, run_models
 from metalda.errors import InputError
 from metalda.models.registry import NAMES

@@ -18,6 +18,6 @@ def several_models(incomplete: str) -> list[str]:
 
 def one_dataset() -> list[str]:
     """The names of datasets."""
-    from metalda.datasets.catalogue import DATASETS
+    from metalda.datasets.catalog import DATASETS
 
     return list(DATASETS)

@@ -60,7 +60,7 @@ def datasets(
         _check_output(output)
     settings: dict[str, Any] = {"embeddings": embeddings, "download": download or None}
     given = {setting: value for setting, value in settings.items() if value is not None}
-    loaded = load(name, folder, progress=sys.stderr.isatty(), **given)
+    loaded = load(name, folder, verbose=sys.stderr.isatty(), **given)
     if output is not None:
         _write_documents(output, loaded)
     _print_one(entry, loaded, format)

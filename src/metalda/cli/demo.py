@@ -52,7 +52,7 @@ def demo(
         check_page(report)
         require_report()
     jobs = options.jobs(jobs)
-    corpus = load_python_docs(min_df=1, progress=sys.stderr.isatty())
+    corpus = load_python_docs(min_df=1, verbose=sys.stderr.isatty())
     train, test = corpus.split(test_size=0.2, random_state=seed)
     # Words of the test documents get features too: only their spelling is looked at, never where they occur.
     features = WordFeatures.morphology(dict.fromkeys(train.vocabulary + test.vocabulary))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import completing, options
-from metalda.cli.reading import Reading, ReadingOptions
+from metalda.cli.data import ReadingOptions
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
 from metalda.models.registry import MODELS, NAMES, find_model, parameters_of
@@ -162,7 +162,7 @@ def fit(
     )
     word_files, known = WordFiles(embeddings, word_features), parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
-    corpus, reading = reading_options.read(data, id=id, progress=not quiet)
+    corpus = reading_options.read(data, id=id, verbose=not quiet)
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         print_input(data, corpus, found)
@@ -174,10 +174,9 @@ def fit(
     with connected(cluster, count_jobs(options.jobs(jobs))) as client:
         estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
     seconds = time.perf_counter() - start
-    estimator.metadata_["reading"] = reading.to_saved()
     estimator.save(output)
     if not quiet:
-        _print_result(estimator, output, data, _example(data, reading), seconds)
+        _print_result(estimator, output, data, _example(data, estimator), seconds)
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
@@ -211,12 +210,12 @@ def _takes_text(model: type[TopicModel], parameter: str, value: str) -> bool:
     return constraints == "no_validation" or any(make_constraint(each).is_satisfied_by(value) for each in constraints)
 
 
-def _example(data: Path, reading: Reading) -> str:
+def _example(data: Path, model: TopicModel) -> str:
     """The name that a file with new documents might have."""
-    from metalda.corpus.saving import is_saved
+    from metalda.corpus.formats import is_saved
 
     if is_saved(data):
-        return f"new{reading.suffix or ''}"
+        return f"new{'' if model.schema_ is None else model.schema_.suffix or ''}"
     return "new" + "".join(data.suffixes[-2:] if data.suffix in (".gz", ".bz2", ".xz") else data.suffixes[-1:])
 
 

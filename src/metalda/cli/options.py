@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from metalda.corpus.formats import FORMATS
 from metalda.errors import InputError
 
 
@@ -25,18 +26,6 @@ class PlainFormat(str, Enum):
 
     table = "table"
     json = "json"
-
-
-class InputFormat(str, Enum):
-    """How a corpus lies on the disk."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    tsv = "tsv"
-    parquet = "parquet"
-    text = "text"
-    folder = "folder"
-    java = "java"
 
 
 class Unseen(str, Enum):
@@ -64,8 +53,8 @@ Cluster = Annotated[
 ]
 
 DATA_HELP = (
-    "JSON Lines, CSV, TSV, Parquet, text (a document per line), a folder of files, or the Java original's "
-    "ID<TAB>labels<TAB>words; also as .gz, .bz2 or .xz, and at scheme://…; or a corpus that metalda prepare made."
+    f"{', '.join(entry.description for entry in FORMATS.values())}; files also as .gz, .bz2 or .xz, and at scheme://…; "
+    "or a corpus from metalda prepare."
 )
 
 
@@ -101,7 +90,14 @@ Delimiter = Annotated[
 ]
 Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the documents.")]
 Input = Annotated[
-    InputFormat | None, typer.Option("--input-format", help="Format of DATA, where its name does not tell.")
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="|".join(FORMATS),
+        autocompletion=lambda: list(FORMATS),
+        help="Format of DATA, if its name does not tell.",
+        show_default=False,
+    ),
 ]
 Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files, e.g. latin-1.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is all cores. Results do not depend on it.")]
@@ -138,8 +134,8 @@ StopWords = Annotated[
     typer.Option(
         "--stop-words",
         metavar="english|none|FILE",
-        help="Words to leave out; a FILE has one per line. By default English ones, but none of ID<TAB>labels"
-        "<TAB>words, which is tokenised already.",
+        help="Words to drop; a FILE has one per line. By default English stop words, but none for documents that are "
+        "lists of tokens.",
         show_default=False,
     ),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options
-from metalda.cli.new_documents import NewDocuments
+from metalda.cli.data import NewDocumentOptions
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def report(
     model: options.Model,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The .html file to write.")],
-    new: NewDocuments,
+    new: NewDocumentOptions,
     corpus: Annotated[
         Path | None,
         typer.Option(

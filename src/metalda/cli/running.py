@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import options
+from metalda.cli.data import ReadingOptions
 from metalda.cli.options import Draws, Unseen
-from metalda.cli.reading import ReadingOptions, load_prepared
 from metalda.cli.word_files import WordFiles
 from metalda.errors import InputError
 from metalda.models.registry import parameters_of
@@ -120,12 +120,13 @@ def run_models(
 
 def _read(data: Path, test: Path | None, reading_options: ReadingOptions) -> tuple[Corpus, Corpus | None]:
     """The corpus, and the documents to judge by if they have a file of their own."""
-    corpus, reading = reading_options.read(data, progress=True)
+    from metalda.corpus import Corpus
+    from metalda.corpus.formats import is_saved
+
+    corpus = reading_options.read(data, verbose=True)
     if test is None:
         return corpus, None
-    if saved := load_prepared(test, {}, reading_options):
-        return corpus, saved[0]
-    return corpus, reading.for_new(test).read(test, progress=True)
+    return corpus, Corpus.load(test) if is_saved(test) else Corpus.read(test, schema=corpus.schema, verbose=True)
 
 
 def _print_input(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metalda.cli.tables import print_table
-from metalda.corpus.preparing import Sizes
 from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
@@ -19,15 +18,9 @@ if TYPE_CHECKING:
 
 def corpus_line(name: str, corpus: Corpus) -> str:
     """How large a corpus is."""
-    names = None if corpus.labels is None else corpus.label_names
-    return sizes_line(name, Sizes(len(corpus), corpus.n_tokens, len(corpus.vocabulary), names))
-
-
-def sizes_line(name: str, sizes: Sizes) -> str:
-    """The same of one that need not be here."""
-    line = f"{name}: {count(sizes.n_documents, 'document')}, {count(sizes.n_tokens, 'word')}, "
-    line += f"{sizes.n_words:,} of them different"
-    return line + (f", {count(len(sizes.label_names), 'label')}" if sizes.label_names is not None else "")
+    line = f"{name}: {count(len(corpus), 'document')}, {count(corpus.n_tokens, 'word')}, "
+    line += f"{len(corpus.vocabulary):,} of them different"
+    return line + (f", {count(len(corpus.label_names), 'label')}" if corpus.labels is not None else "")
 
 
 def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:

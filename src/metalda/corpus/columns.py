@@ -1,78 +1,56 @@
-"""Records to documents: which fields hold the text, the labels and the id."""
+"""Columns of records and frames: which hold the text, the labels and the id, and how numbers become labels."""
 
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from metalda.corpus.bins import Binning, Scaling
-from metalda.corpus.labels import is_missing, label_names
-from metalda.corpus.named import NamedMatrix
+from metalda.corpus.formats import Document
+from metalda.corpus.labels import label_names
+from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.schema import Schema
 from metalda.errors import InputError, MissingLabelsError
-
-Records = Iterable[tuple[int, Mapping[str, Any]]]
+from metalda.utils.frames import is_missing
 
 _TEXT_FIELDS = ("text", "body", "content", "abstract", "document")
 
 
-class Document(NamedTuple):
-    """One document on its way into a corpus: a text or tokens, its labels, its id."""
-
-    content: str | Sequence[str]
-    labels: Sequence[str] = ()
-    id: str | None = None
-
-
 class Columns:
-    """The fields of records, and how they are read.
+    """Makes documents of records, as a schema says.
 
     Parameters
     ----------
     source, unit : str
-        For messages: ``f"{source} {unit} 7"`` is where the seventh record stands.
-    text, labels, id, delimiter, bins, numbers
-        As in `Corpus.read`.
+        For messages: ``f"{source} {unit} 7"`` is the place of the seventh record.
+    schema : Schema
     """
 
-    def __init__(
-        self,
-        source: str,
-        unit: str,
-        *,
-        text: str | Sequence[str] | None = None,
-        labels: str | Sequence[str] = (),
-        id: str | None = None,
-        delimiter: str | None = None,
-        bins: Mapping[str, int | Sequence[float]] | None = None,
-        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
-    ) -> None:
-        if delimiter == "":
-            raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
+    def __init__(self, source: str, unit: str, schema: Schema) -> None:
         self.source = source
         self.unit = unit
-        self._text = _listed(text)
-        scales = numbers if isinstance(numbers, Mapping) else dict.fromkeys(_listed(numbers))
-        if twice := set(scales).intersection(bins or {}):
-            raise InputError(f"the field {min(twice)!r} is to be cut into bins and taken as numbers: choose one")
-        self._numeric: list[Binning | Scaling] = [Binning(field, spec) for field, spec in (bins or {}).items()]
-        self._numeric += [Scaling(field, spec) for field, spec in scales.items()]
-        numeric = {each.field: None for each in self._numeric}
-        names = dict.fromkeys((*_listed(labels), *numeric))
+        self._schema = schema
+        self._text = list(schema.text)
+        self._binned = [BinnedColumn(name, spec) for name, spec in schema.bins.items()]
+        self._scaled = [ScaledColumn(name, spec) for name, spec in schema.numbers.items()]
+        self._numeric: list[NumericColumn] = [*self._binned, *self._scaled]
+        numeric = {column.name for column in self._numeric}
+        names = dict.fromkeys((*schema.labels, *(column.name for column in self._numeric)))
         self._labels = [name for name in names if name not in numeric]
         self._prefixed = len(names) > 1
-        self._id = id
-        self._id_is_guess = id is None
-        self._delimiter = delimiter
-        self._unseen = set(names)
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether any field gives labels."""
-        return bool(self._labels or self._numeric)
+        self._id = schema.id
+        self._unseen = set(names)  # label fields that no record has had yet
 
     def resolve(self, fields: Sequence[str], *, complete: bool = True) -> list[str]:
-        """Settle which fields are meant, knowing their names; returns those that will be read.
+        """Find text and id among the names of the fields; returns the fields that will be read.
 
         ``complete`` says that no record has further fields, so that a missing label field is an error at once.
         """
@@ -80,7 +58,7 @@ class Columns:
             self._text = [self._guess_text(fields)]
         if self._id is None and "id" in fields and "id" not in self._text:
             self._id = "id"
-        label_fields = [*self._labels, *(each.field for each in self._numeric)]
+        label_fields = [*self._labels, *(column.name for column in self._numeric)]
         if complete:
             asked = [(name, "text= (--text)") for name in self._text]
             asked += [(self._id, "id= (--id)")] if self._id is not None else []
@@ -94,8 +72,8 @@ class Columns:
         wanted = {*self._text, *label_fields, self._id}
         return [name for name in fields if name in wanted]
 
-    def documents(self, records: Records) -> Iterator[Document]:
-        """The documents of the records; the numbers of numeric fields are kept for `labels`."""
+    def documents(self, records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[Document]:
+        """Yield the documents of the records; the numbers of numeric columns are collected for `labels`."""
         fields: Sequence[str] = ()
         for number, record in records:
             try:
@@ -108,16 +86,24 @@ class Columns:
             raise self._missing_labels(name, fields)
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
-        """The labels of all documents, given those by name: numeric fields come after them."""
-        if not self.has_labels:
+        """Return the labels of all documents, given those by name; numeric columns come after them."""
+        if not self._schema.has_labels:
             return None
         parts = [named, *self.numeric_labels()]
         names = tuple(name for part in parts for name in part.names)
         return NamedMatrix(csr_array(hstack([part.matrix for part in parts])), names)
 
     def numeric_labels(self) -> list[NamedMatrix]:
-        """Those of numeric fields, once all documents have been read."""
-        return [each.finish() for each in self._numeric]
+        """Return the labels of numeric columns, once all documents have been read."""
+        return [column.labels() for column in self._numeric]
+
+    def fitted(self) -> dict[str, Any]:
+        """Return what reading found, for `Schema.fitted`: text columns, edges and scales."""
+        return {
+            "text": tuple(self._text),
+            "bins": {column.name: column.edges for column in self._binned},
+            "numbers": {column.name: column.scale for column in self._scaled},
+        }
 
     def _missing_labels(self, name: str, fields: Sequence[str]) -> MissingLabelsError:
         return MissingLabelsError(f"{self.source}: {_no_field(name, fields, 'labels= (--labels)')}")
@@ -126,9 +112,8 @@ class Columns:
         plausible = [name for name in fields if name.strip().lower() in _TEXT_FIELDS]
         if len(plausible) == 1:
             return plausible[0]
-        raise InputError(
-            f"{self.source}: which field is the text? Fields are: {_shown(fields)}; name one with text= (--text)"
-        )
+        shown = _shown_fields(fields)
+        raise InputError(f"{self.source}: which field is the text? Fields are: {shown}; name one with text= (--text)")
 
     def _content(self, record: Mapping[str, Any]) -> str | Sequence[str]:
         parts = [as_content(self._value(record, name, "text= (--text)"), name) for name in self._text]
@@ -137,27 +122,27 @@ class Columns:
         if all(isinstance(part, str) for part in parts):
             return "\n\n".join(parts)  # type: ignore[arg-type]
         if any(isinstance(part, str) and part for part in parts):
-            raise InputError(f"the fields {_shown(self._text)} are partly texts and partly lists of tokens")
+            raise InputError(f"the fields {_shown_fields(self._text)} are partly texts and partly lists of tokens")
         return [token for part in parts for token in part]
 
     def _label_names(self, record: Mapping[str, Any]) -> list[str]:
         if self._unseen:
             self._unseen.difference_update(record)
-        for each in self._numeric:
-            each.add(record.get(each.field))
+        for column in self._numeric:
+            column.add(record.get(column.name))
         names: list[str] = []
         for field in self._labels:
             try:
-                values = label_names(record.get(field), self._delimiter)
+                values = label_names(record.get(field), self._schema.label_delimiter)
             except InputError as error:
                 raise InputError(f"field {field!r}: {error}") from None
             names += [f"{field}={value}" for value in values] if self._prefixed else values
         return names
 
     def _id_of(self, record: Mapping[str, Any]) -> str | None:
-        if self._id is None or (self._id_is_guess and self._id not in record):
+        if self._id is None or (self._schema.id is None and self._id not in record):
             return None
-        return id_name(self._value(record, self._id, "id= (--id)"))
+        return _id_name(self._value(record, self._id, "id= (--id)"))
 
     def _value(self, record: Mapping[str, Any], name: str, option: str) -> Any:
         try:
@@ -166,8 +151,115 @@ class Columns:
             raise InputError(_no_field(name, list(record), option)) from None
 
 
+class NumericColumn(ABC):
+    """Collects the numbers of one column, document by document.
+
+    Parameters
+    ----------
+    name : str
+        The column; part of the names of its labels.
+    spec
+        What the schema says of it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._values = array("d")
+
+    def add(self, value: Any) -> None:
+        """Add the number of the next document; NaN for a missing or empty cell."""
+        self._values.append(self._number(value))
+
+    @abstractmethod
+    def labels(self) -> NamedMatrix:
+        """Return the labels of all documents, once all have been read."""
+
+    def _number(self, value: Any) -> float:
+        if is_missing(value) or (isinstance(value, str) and not value.strip()):
+            return float("nan")
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"the field {self.name!r} holds {_short(value)}, not a number") from None
+        if math.isinf(number):
+            raise InputError(f"the field {self.name!r} holds {_short(value)}, which is not finite")
+        return number
+
+    def _require_two_values(self, known: NDArray[np.float64], purpose: str) -> None:
+        if len(known) == 0 or known.min() == known.max():
+            raise InputError(f"the field {self.name!r} has fewer than two different numbers: {purpose}")
+
+
+class BinnedColumn(NumericColumn):
+    """A numeric column cut into intervals, each of which is a label; a missing number gives no label."""
+
+    def __init__(self, name: str, bins: int | Sequence[float]) -> None:
+        super().__init__(name)
+        self._bins = bins
+
+    @cached_property
+    def edges(self) -> tuple[float, ...]:
+        """The inner edges: those given, or quantiles of all numbers.
+
+        Quantiles are values of the data, so that their names are exact; ties can give fewer bins.
+        """
+        if not isinstance(self._bins, int):
+            return tuple(self._bins)
+        values = np.array(self._values)
+        known = values[~np.isnan(values)]
+        self._require_two_values(known, f"it cannot be cut into {self._bins} bins")
+        edges = np.unique(np.quantile(known, np.arange(1, self._bins) / self._bins, method="higher"))
+        edges = edges[edges > known.min()]
+        return tuple(edges.tolist()) or (float(known[known > known.min()].min()),)
+
+    def labels(self) -> NamedMatrix:
+        """Return a label per interval, in the order of the intervals."""
+        values = np.array(self._values)
+        known = ~np.isnan(values)
+        names = interval_names(self.name, self.edges)
+        columns = np.searchsorted(np.array(self.edges), values[known], side="right")
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(known)))
+        return NamedMatrix(csr_array((np.ones(len(columns)), columns, offsets), shape=(len(values), len(names))), names)
+
+
+class ScaledColumn(NumericColumn):
+    """A numeric column as a standardized covariate; a missing number counts as the mean."""
+
+    def __init__(self, name: str, scale: Sequence[float] | None = None) -> None:
+        super().__init__(name)
+        self._given = scale
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """Center and scale: those given, or mean and standard deviation to six digits."""
+        if self._given is not None:
+            center, scale = self._given
+            return center, scale
+        values = np.array(self._values)
+        known = values[~np.isnan(values)]
+        self._require_two_values(known, "there is nothing to learn")
+        return float(f"{known.mean():.6g}"), float(f"{known.std():.6g}")
+
+    def labels(self) -> NamedMatrix:
+        """Return one column, ``(year - 1998) / 5.5``."""
+        center, scale = self.scale
+        values = np.array(self._values)
+        scaled = np.where(np.isnan(values), 0.0, (values - center) / scale)
+        name = f"({self.name} - {_shown_number(center)}) / {_shown_number(scale)}"
+        return NamedMatrix(csr_array(scaled[:, None]), (name,))
+
+
+def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
+    """Return ``"year < 1990", "1990 ≤ year < 2000", "year ≥ 2000"`` for the edges 1990 and 2000."""
+    texts = [_shown_number(edge) for edge in edges]
+    inner = [f"{low} ≤ {column} < {high}" for low, high in pairwise(texts)]
+    return (f"{column} < {texts[0]}", *inner, f"{column} ≥ {texts[-1]}")
+
+
 def as_content(value: Any, field: str) -> str | Sequence[str]:
-    """A cell that holds a text, a list of tokens, or nothing (an empty document)."""
+    """Return the text or the list of tokens in a cell; a missing one is an empty document."""
     if isinstance(value, str):
         return value
     if is_missing(value):
@@ -179,8 +271,17 @@ def as_content(value: Any, field: str) -> str | Sequence[str]:
     raise InputError(f"the field {field!r} holds {type(value).__name__}, not text; name the text with text= (--text)")
 
 
-def id_name(value: Any) -> str:
-    """An id as a string; whole numbers without a decimal point, a missing one empty."""
+def as_ids(ids: Iterable[Any] | None) -> tuple[str, ...] | None:
+    """Return names of documents as strings."""
+    if ids is None:
+        return None
+    if isinstance(ids, str):
+        raise InputError("ids must be a list with a name per document, not one string")
+    return tuple(map(_id_name, ids))
+
+
+def _id_name(value: Any) -> str:
+    """Return an id as a string; whole numbers have no decimal point, a missing id is empty."""
     if is_missing(value):
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -188,17 +289,20 @@ def id_name(value: Any) -> str:
     return str(value)
 
 
-def _listed(names: str | Sequence[str] | None) -> list[str]:
-    if names is None:
-        return []
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _shown(fields: Sequence[str]) -> str:
+def _shown_fields(fields: Sequence[str]) -> str:
     names = (f'"{field}"' if "," in str(field) else str(field) for field in fields[:20])
     shown = ", ".join(names) or "(none)"
     return shown if len(fields) <= 20 else f"{shown}, and {len(fields) - 20} more"
 
 
 def _no_field(name: str, fields: Sequence[str], option: str) -> str:
-    return f"no field {name!r}; fields are: {_shown(fields)}. Name it with {option}"
+    return f"no field {name!r}; fields are: {_shown_fields(fields)}. Name it with {option}"
+
+
+def _shown_number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,30 +1,39 @@
 """The corpus: documents as flat word ids with offsets, their vocabulary, labels and ids; frozen."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metalda.corpus import building
-from metalda.corpus.checking import check_parts, freeze, frozen_integers
-from metalda.corpus.columns import Columns
-from metalda.corpus.counting import expand_counts
-from metalda.corpus.formats import read_path
+from metalda.corpus.columns import as_ids
+from metalda.corpus.counts import expand_counts
+from metalda.corpus.formats import Document
 from metalda.corpus.labels import as_labels
-from metalda.corpus.named import NamedMatrix
-from metalda.corpus.notebook import corpus_html
-from metalda.corpus.rows import row_indices, take_rows
-from metalda.corpus.saving import load_parts, save_parts
-from metalda.corpus.splitting import held_out
-from metalda.corpus.tokenising import TOKEN_PATTERN, Tokenising, keep_words
+from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
+from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
+from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.source import Source, collect, frame_source, open_source
+from metalda.corpus.vocabulary import keep_words
 from metalda.errors import InputError, StorageError
-from metalda.storage import PathLike
+from metalda.storage import PathLike, locate
 from metalda.utils.chunks import tally
+from metalda.utils.frames import as_list, is_missing
+from metalda.utils.markup import html_table
 from metalda.utils.packed import PackedStrings
 
-Words = str | Iterable[str] | None
+Columns = str | Sequence[str]
+StopWords = str | Iterable[str] | None
+Bins = Mapping[str, int | Sequence[float]]
+Numbers = str | Sequence[str] | Mapping[str, Sequence[float] | None]
+
+_SHOWN_DOCUMENTS = 5  # in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,13 +54,14 @@ class Corpus:
         A row per document.
     ids : sequence of str, optional
         A name per document.
-    tokenising : Tokenising, optional
-        How texts became these words. A model that learns from the corpus does the same with new texts.
+    schema : Schema, optional
+        How raw data became this corpus. A model that learns from the corpus reads new texts, frames and files in the
+        same way. None if the corpus was made of tokens or counts.
 
     Examples
     --------
     >>> from metalda import Corpus
-    >>> corpus = Corpus.from_texts(["The cat saw the dog.", "It rains."], ["pets", "weather"], stop_words="english")
+    >>> corpus = Corpus.from_texts(["The cat saw the dog.", "It rains."], ["pets", "weather"])
     >>> corpus.vocabulary
     ('cat', 'dog', 'rains', 'saw')
     >>> corpus.document(0), corpus.label_names
@@ -61,20 +71,36 @@ class Corpus:
     (1, 1)
     """
 
-    words: np.ndarray
-    offsets: np.ndarray
+    words: NDArray[Any]
+    offsets: NDArray[Any]
     vocabulary: tuple[str, ...]
     labels: NamedMatrix | None = None
     ids: Sequence[str] | None = None
-    tokenising: Tokenising | None = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", frozen_integers(self.words, np.int32))
-        object.__setattr__(self, "offsets", frozen_integers(self.offsets, np.int64))
+        object.__setattr__(self, "words", _frozen_integers(self.words, np.int32))
+        object.__setattr__(self, "offsets", _frozen_integers(self.offsets, np.int64))
         object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
         if self.ids is not None and not isinstance(self.ids, PackedStrings):
             object.__setattr__(self, "ids", tuple(self.ids))
-        check_parts(self.words, self.offsets, self.vocabulary, self.labels, self.ids)
+        self._check()
+
+    def _check(self) -> None:
+        """Validate the arrays once: kernels index by them without checks, and they may come from a damaged file."""
+        words, offsets, n_words, n_documents = self.words, self.offsets, len(self.vocabulary), len(self.offsets) - 1
+        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(words) or (np.diff(offsets) < 0).any():
+            raise InputError(f"offsets must rise from 0 to the number of words, {len(words):,}")
+        # as unsigned numbers, negative ids are too large as well: one pass over the words
+        if len(words) and words.view(np.uint32).max() >= n_words:
+            raise InputError(f"words must be indices into the vocabulary of {n_words:,} words")
+        if not all(isinstance(word, str) for word in self.vocabulary):
+            raise InputError("the vocabulary must hold strings only")
+        if len(set(self.vocabulary)) < n_words:
+            raise InputError(f"the vocabulary has the word {first_duplicate(self.vocabulary)!r} twice")
+        for name, rows in (("labels", self.labels), ("ids", self.ids)):
+            if rows is not None and len(rows) != n_documents:
+                raise InputError(f"{name} for {len(rows):,} documents, but there are {n_documents:,} documents")
 
     @classmethod
     def from_texts(
@@ -85,15 +111,15 @@ class Corpus:
         *,
         lowercase: bool = True,
         token_pattern: str = TOKEN_PATTERN,
-        stop_words: Words = None,
+        stop_words: StopWords = "english",
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
         analyzer: str | Callable[[str], Sequence[str]] | None = None,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
-    ) -> "Corpus":
-        """Tokenise texts by the conventions of scikit-learn's `CountVectorizer`.
+    ) -> Corpus:
+        """Tokenize texts by the conventions of scikit-learn's `CountVectorizer`.
 
         Parameters
         ----------
@@ -103,21 +129,28 @@ class Corpus:
             A label per document, lists of labels, or an indicator matrix or frame.
         ids : iterable, optional
             A name per document.
-        lowercase, token_pattern, stop_words, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
+        stop_words : "english", iterable of str or None
+            Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
+            all documents and would fill the top words of every topic; None keeps all words.
+        lowercase, token_pattern, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """
-        settings = building.Settings(
-            lowercase=lowercase,
-            token_pattern=token_pattern,
-            stop_words=stop_words,
-            ngram_range=ngram_range,
-            min_df=min_df,
-            max_df=max_df,
-            max_features=max_features,
-            analyzer=analyzer,
-            vocabulary=vocabulary,
-        )
-        return cls(**building.from_texts(texts, labels, ids, settings))
+        if isinstance(texts, str | bytes) or hasattr(texts, "columns"):
+            kind = "one string" if isinstance(texts, str | bytes) else "a frame"
+            raise InputError(f"texts must be a list of strings, not {kind} (a frame is for Corpus.from_frame)")
+        settings: dict[str, Any] = {
+            "lowercase": lowercase,
+            "token_pattern": token_pattern,
+            "stop_words": stop_words,
+            "ngram_range": ngram_range,
+            "min_df": min_df,
+            "max_df": max_df,
+            "max_features": max_features,
+            "analyzer": analyzer,
+            "vocabulary": vocabulary,
+        }
+        documents = (Document(_checked_text(i, text)) for i, text in enumerate(texts))
+        return cls(**collect(Source("corpus", documents, Schema(**settings))))._with_meta(labels, ids)
 
     @classmethod
     def from_tokens(
@@ -129,29 +162,19 @@ class Corpus:
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
         min_df: float = 1,
         max_df: float = 1.0,
-        stop_words: Words = None,
-    ) -> "Corpus":
-        """Documents that are tokenised already: a list of strings each."""
-        settings = building.Settings(stop_words=stop_words, min_df=min_df, max_df=max_df, vocabulary=vocabulary)
-        return cls(**building.from_tokens(documents, labels, ids, settings))
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        text: str | Sequence[str] | None = None,
-        labels: str | Sequence[str] = (),
-        id: str | None = None,
-        label_delimiter: str | None = None,
-        bins: Mapping[str, int | Sequence[float]] | None = None,
-        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
-        **tokenising: Any,
-    ) -> "Corpus":
-        """The rows of a DataFrame of pandas or polars; the arguments are those of `read`."""
-        columns = Columns(
-            "frame", "row", text=text, labels=labels, id=id, delimiter=label_delimiter, bins=bins, numbers=numbers
-        )
-        return cls(**building.from_frame(frame, columns, building.Settings(**tokenising)))
+        stop_words: StopWords = None,
+    ) -> Corpus:
+        """Take documents that are tokenized already: a list of strings each."""
+        if isinstance(documents, str | bytes):
+            raise InputError("documents must be a list of lists of tokens, not one string")
+        settings: dict[str, Any] = {
+            "vocabulary": vocabulary,
+            "min_df": min_df,
+            "max_df": max_df,
+            "stop_words": stop_words,
+        }
+        source = Source("corpus", map(Document, as_list(documents)), Schema(**settings), texts=False)
+        return cls(**{**collect(source), "schema": None})._with_meta(labels, ids)
 
     @classmethod
     def from_counts(
@@ -161,73 +184,112 @@ class Corpus:
         ids: Iterable[Any] | None = None,
         *,
         vocabulary: Iterable[str] | None = None,
-    ) -> "Corpus":
-        """A document-term matrix of counts: dense, sparse, or a frame whose columns are the words.
+    ) -> Corpus:
+        """Take a document-term matrix of counts: dense, sparse, or a frame whose columns are the words.
 
-        Counts have no word order: each document's words are put in an order that depends on nothing but the document.
-        Without a vocabulary the words are called "x0", "x1", …
+        Counts have no word order: the words of each document get an order that depends on the document alone. Without
+        a vocabulary the words are called "x0", "x1", …
         """
         tokens = expand_counts(matrix, vocabulary)
-        freeze(tokens.words, tokens.offsets)
-        n_documents = len(tokens.offsets) - 1
-        return cls(*tokens, labels=as_labels(labels, n_documents), ids=building.as_ids(ids))
+        _freeze(tokens.words, tokens.offsets)
+        return cls(*tokens)._with_meta(labels, ids)
+
+    def _with_meta(self, labels: Any, ids: Iterable[Any] | None) -> Corpus:
+        return replace(self, labels=as_labels(labels, len(self)), ids=as_ids(ids))
 
     @classmethod
-    def read(
+    def from_frame(
         cls,
-        path: PathLike,
-        *,
-        text: str | Sequence[str] | None = None,
-        labels: str | Sequence[str] = (),
+        frame: Any,
+        text: Columns | None = None,
+        labels: Columns | None = None,
         id: str | None = None,
-        format: str | None = None,
         label_delimiter: str | None = None,
-        bins: Mapping[str, int | Sequence[float]] | None = None,
-        numbers: str | Sequence[str] | Mapping[str, Sequence[float] | None] = (),
-        encoding: str = "utf-8",
-        progress: bool = False,
-        **tokenising: Any,
-    ) -> "Corpus":
-        """Read a file or a folder of files, in one pass.
-
-        Parameters
-        ----------
-        path : path-like
-            JSON Lines, CSV, TSV, Parquet, text (a document per line), the Java original's
-            ``ID<TAB>labels<TAB>words``, each also with .gz, .bz2 or .xz; or a folder with a document per file, whose
-            subfolders are the labels.
-        text : str or list of str, optional
-            The field that holds the text, or several to join. A field that holds lists of strings is used as tokens.
-        labels : str or list of str
-            Fields with labels: names, or lists of names. With several fields labels are called ``field=value``.
-        id : str, optional
-            The field that names the documents; ``"id"`` if there is one.
-        format : {"jsonl", "csv", "tsv", "parquet", "text", "folder", "java"}, optional
-            By default from the end of the file's name.
-        label_delimiter : str, optional
-            Splits a string into several labels.
-        bins : dict, optional
-            For fields with numbers: the number of quantile bins, or the inner edges.
-        numbers : str, list of str or dict
-            Fields whose numbers are labels themselves, for models that take real values (DMR): less their mean, divided
-            by their standard deviation; or by the centre and scale that a dict gives for each field.
-        encoding : str
-            Of text files.
-        progress : bool
-            Show a progress bar, if there is a terminal.
-        **tokenising
-            The settings of `from_texts`.
-        """
-        settings, fields = _how_to_read(
+        bins: Bins | None = None,
+        numbers: Numbers | None = None,
+        *,
+        schema: Schema | None = None,
+        **tokenizing: Any,
+    ) -> Corpus:
+        """Read the rows of a DataFrame of pandas or polars; the arguments are those of `read`."""
+        found = (schema or Schema()).override(
             text=text,
             labels=labels,
             id=id,
             label_delimiter=label_delimiter,
             bins=bins,
             numbers=numbers,
-            **tokenising,
+            **tokenizing,
         )
-        return cls(**read_path(path, settings, format=format, encoding=encoding, progress=progress, **fields))
+        return cls(**collect(frame_source(frame, found)))
+
+    @classmethod
+    def read(
+        cls,
+        path: PathLike,
+        *,
+        text: Columns | None = None,
+        labels: Columns | None = None,
+        id: str | None = None,
+        format: str | None = None,
+        label_delimiter: str | None = None,
+        bins: Bins | None = None,
+        numbers: Numbers | None = None,
+        encoding: str | None = None,
+        schema: Schema | None = None,
+        verbose: bool = False,
+        **tokenizing: Any,
+    ) -> Corpus:
+        """Read a file or a folder of files, in one pass.
+
+        Parameters
+        ----------
+        path : path-like
+            JSON Lines, CSV, TSV, Parquet, text (a document per line), a Wikipedia dump, or
+            ``ID<TAB>labels<TAB>words`` of the Java MetaLDA, each also with .gz, .bz2 or .xz; or a folder with a
+            document per file, whose subfolders are the labels.
+        text : str or list of str, optional
+            The field that holds the text, or several to join. A field that holds lists of strings is used as tokens.
+        labels : str or list of str, optional
+            Fields with labels: names, or lists of names. With several fields labels are called ``field=value``.
+        id : str, optional
+            The field that names the documents; ``"id"`` if there is one.
+        format : {"jsonl", "csv", "tsv", "parquet", "text", "folder", "java", "wikipedia"}, optional
+            By default from the end of the file's name.
+        label_delimiter : str, optional
+            Splits a string into several labels.
+        bins : dict, optional
+            For numeric fields: the number of quantile bins, or the inner edges.
+        numbers : str, list of str or dict, optional
+            Numeric fields that are standardized covariates, for models with real-valued labels (DMR): the mean is
+            subtracted and the result divided by the standard deviation. A dict gives the center and the scale.
+        encoding : str, optional
+            The encoding of text files; UTF-8 by default.
+        schema : Schema, optional
+            How to read, for example `model.schema_`: new documents are then read as those of training were, with the
+            same columns, bins, scales and tokenizing. Arguments override it. What it says of columns is ignored if the
+            format has none, and its format is ignored for a file with another suffix.
+        verbose : bool
+            Show a progress bar, if there is a terminal.
+        **tokenizing
+            The settings of `from_texts`. English stop words are dropped from texts, but not from lists of tokens or
+            the format "java".
+        """
+        place: Any = locate(path)
+        found = Schema.for_path(
+            place,
+            schema,
+            text=text,
+            labels=labels,
+            id=id,
+            format=format,
+            label_delimiter=label_delimiter,
+            bins=bins,
+            numbers=numbers,
+            encoding=encoding,
+            **tokenizing,
+        )
+        return cls(**collect(open_source(place, found, verbose=verbose)))
 
     @classmethod
     def prepare(
@@ -236,26 +298,27 @@ class Corpus:
         output: PathLike,
         *,
         n_jobs: int | None = 1,
-        progress: bool = False,
+        verbose: bool = False,
         resume: bool = True,
+        schema: Schema | None = None,
         **reading: Any,
-    ) -> "Corpus":
+    ) -> Corpus:
         """Read texts of any size into a folder, in bounded memory; the corpus is that of `read`, memory-mapped.
 
-        The memory needed is that of some megabytes of text for every process, and of all different words.
+        The memory needed is some megabytes of text for every process, and the vocabulary.
 
         Parameters
         ----------
-        path, progress, **reading
+        path, verbose, schema, **reading
             As in `read`.
         output : path-like
             The folder, which `load` reads again.
         n_jobs : int
-            Processes that tokenise; -1 is all cores. For more than one, a program of your own needs
+            Processes that tokenize; -1 is all cores. For more than one, a program of your own needs
             ``if __name__ == "__main__":``.
         resume : bool
-            Go on where an earlier call with the same arguments was stopped, by whatever; otherwise start anew. Data or
-            arguments that have changed since are an error.
+            Continue an earlier call with the same arguments that was interrupted; otherwise start anew. It is an error
+            if the data or the arguments have changed since.
 
         Examples
         --------
@@ -263,25 +326,23 @@ class Corpus:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     _ = Path(folder, "texts.txt").write_text("The cat saw the dog.\\nIt rains.\\n")
-        ...     corpus = Corpus.prepare(Path(folder, "texts.txt"), Path(folder, "corpus"), stop_words="english")
+        ...     corpus = Corpus.prepare(Path(folder, "texts.txt"), Path(folder, "corpus"))
         >>> corpus
         Corpus: 2 documents, 4 tokens, 4 words
         """
-        from metalda.corpus.preparing import prepare_corpus
-
-        where = {name: reading.pop(name) for name in ("format", "encoding") if name in reading}
-        settings, fields = _how_to_read(**reading)
-        prepare_corpus(path, output, settings, n_jobs=n_jobs, progress=progress, resume=resume, **where, **fields)
+        place: Any = locate(path)
+        found = Schema.for_path(place, schema, **reading)
+        prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume)
         return cls.load(output)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Documents and words of the vocabulary."""
+        """Numbers of documents and of words in the vocabulary."""
         return len(self), len(self.vocabulary)
 
     @property
     def n_tokens(self) -> int:
-        """The length of all documents together."""
+        """Number of tokens of all documents."""
         return len(self.words)
 
     @property
@@ -295,29 +356,29 @@ class Corpus:
     def __iter__(self) -> Iterator[list[str]]:
         return (self.document(i) for i in range(len(self)))
 
-    def __getitem__(self, index: Any) -> "Corpus":
-        """The documents that a list of integers, a mask or a slice selects; the vocabulary stays."""
+    def __getitem__(self, index: Any) -> Corpus:
+        """Return the documents that a list of integers, a mask or a slice selects; the vocabulary is kept."""
         rows = row_indices(index, len(self))
         words, offsets = take_rows(self.words, self.offsets, rows)
-        freeze(words, offsets)
+        _freeze(words, offsets)
         labels = None if self.labels is None else self.labels[rows]
         ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
         return replace(self, words=words, offsets=offsets, labels=labels, ids=ids)
 
-    def subset(self, indices: Any) -> "Corpus":
-        """The same as ``corpus[indices]``."""
+    def subset(self, indices: Any) -> Corpus:
+        """Return ``corpus[indices]``."""
         return self[indices]
 
     def document(self, i: int) -> list[str]:
-        """The words of one document."""
+        """Return the words of one document."""
         i = range(len(self))[i]
         return [self.vocabulary[word] for word in self.words[self.offsets[i] : self.offsets[i + 1]]]
 
-    def split(self, test_size: float = 0.2, random_state: Any = 0) -> tuple["Corpus", "Corpus"]:
-        """A random split into training and test documents.
+    def split(self, test_size: float = 0.2, random_state: Any = 0) -> tuple[Corpus, Corpus]:
+        """Split at random into training and test documents.
 
-        Each part keeps the order of the documents and has only the words that occur in it, so that words of the test
-        documents alone are unseen words to a model. Label names are kept by both.
+        Each part keeps the order of the documents and has only the words that occur in it, so that words that only
+        occur in test documents are out-of-vocabulary words. Both parts keep all label names.
 
         Parameters
         ----------
@@ -325,30 +386,30 @@ class Corpus:
             A share, or a number of documents.
         random_state : int, Generator or None
         """
-        is_test = held_out(len(self), test_size, random_state)
+        is_test = _held_out(len(self), test_size, random_state)
         return self[~is_test].trim(), self[is_test].trim()
 
-    def trim(self) -> "Corpus":
-        """Without the words that occur in no document."""
+    def trim(self) -> Corpus:
+        """Drop the words that occur in no document."""
         used = tally(self.words, len(self.vocabulary)) > 0
         words, offsets = keep_words(self.words, self.offsets, used)
-        freeze(words, offsets)
+        _freeze(words, offsets)
         vocabulary = tuple(self.vocabulary[v] for v in np.flatnonzero(used))
         return replace(self, words=words, offsets=offsets, vocabulary=vocabulary)
 
     def counts(self) -> csr_array:
-        """The document-term matrix, int32."""
+        """Return the document-term matrix, int32."""
         parts = (np.ones(self.n_tokens, np.int32), self.words.copy(), self.offsets.copy())
         matrix = csr_array(parts, shape=self.shape)
         matrix.sum_duplicates()
         return matrix
 
-    def with_labels(self, y: Any) -> "Corpus":
-        """The same documents with these labels, in any form that `from_texts` takes."""
+    def with_labels(self, y: Any) -> Corpus:
+        """Return the same documents with these labels, in any form that `from_texts` takes."""
         return replace(self, labels=as_labels(y, len(self)))
 
-    def without_labels(self) -> "Corpus":
-        """The same documents without labels."""
+    def without_labels(self) -> Corpus:
+        """Return the same documents without labels."""
         return replace(self, labels=None)
 
     def save(self, path: PathLike) -> None:
@@ -356,8 +417,8 @@ class Corpus:
         save_parts(path, *self._parts)
 
     @classmethod
-    def load(cls, path: PathLike, *, mmap: bool = True) -> "Corpus":
-        """Load what `save` saved; with ``mmap`` the words stay on the disk until they are used."""
+    def load(cls, path: PathLike, *, mmap: bool = True) -> Corpus:
+        """Load a saved corpus; with ``mmap`` the words stay on disk until they are used."""
         parts = load_parts(path, mmap=mmap)
         try:
             return cls(**parts)
@@ -366,9 +427,9 @@ class Corpus:
 
     @property
     def _parts(self) -> tuple[Any, ...]:
-        return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.tokenising
+        return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.schema
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Corpus":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -381,13 +442,58 @@ class Corpus:
         return "Corpus: " + ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for n, name in sizes)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the size, and the first documents."""
-        return corpus_html(self)
+        """Show the size and the first documents in a notebook."""
+        n_shown = min(len(self), _SHOWN_DOCUMENTS)
+        columns: dict[str, Sequence[object]] = {"document": range(n_shown) if self.ids is None else self.ids}
+        if self.labels is not None:
+            rows = (self.labels.matrix[[i]].indices for i in range(n_shown))
+            columns["labels"] = [", ".join(self.labels.names[j] for j in row) for row in rows]
+        columns["words"] = [" ".join(self.document(i)) for i in range(n_shown)]
+        n_more = len(self) - n_shown
+        note = f"… and {n_more:,} more" if n_more else ""
+        return html_table(repr(self), list(columns), zip(*columns.values(), strict=False), note)
 
 
-def _how_to_read(*, label_delimiter: str | None = None, **reading: Any) -> tuple[building.Settings, dict[str, Any]]:
-    """How texts become words, and which fields are what."""
-    fields: dict[str, Any] = {
-        name: reading.pop(name) for name in ("text", "labels", "id", "bins", "numbers") if name in reading
-    }
-    return building.Settings(**reading), {**fields, "delimiter": label_delimiter}
+def _checked_text(i: int, text: Any) -> str:
+    if isinstance(text, str):
+        return text
+    if is_missing(text):
+        return ""
+    raise InputError(f"document {i} is {type(text).__name__}, not a text (lists of tokens are for Corpus.from_tokens)")
+
+
+def _frozen_integers(values: Any, dtype: type) -> NDArray[Any]:
+    """Return a read-only, contiguous array in one dimension; writable memory of the caller is copied."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"words and offsets must be integers in one dimension, not {array.dtype} in {array.ndim}")
+    limits = np.iinfo(dtype)
+    fits = array.dtype == dtype or not array.size or (limits.min <= array.min() and array.max() <= limits.max)
+    if not fits:
+        raise InputError(f"words and offsets must fit into {limits.dtype}")
+    whole: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
+    if whole.flags.writeable and np.may_share_memory(whole, array):
+        whole = whole.copy()
+    whole.flags.writeable = False
+    return whole
+
+
+def _freeze(*arrays: NDArray[Any]) -> None:
+    """Make arrays read-only, so that a corpus need not copy them."""
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def _held_out(n_documents: int, test_size: float, random_state: Any) -> NDArray[np.bool_]:
+    """Return a mask of the documents that a random split holds out."""
+    if isinstance(test_size, Integral) and not isinstance(test_size, bool):
+        n_test = int(test_size)
+    elif isinstance(test_size, Real) and 0 < test_size < 1:
+        n_test = math.ceil(test_size * n_documents)
+    else:
+        raise InputError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of documents")
+    if not 0 < n_test < n_documents:
+        raise InputError(f"test_size={test_size!r} leaves nothing to train or to test on, of {n_documents:,} documents")
+    is_test = np.zeros(n_documents, dtype=bool)
+    is_test[np.random.default_rng(random_state).permutation(n_documents)[:n_test]] = True
+    return is_test

@@ -1,4 +1,4 @@
-"""Lines and bytes of files, plain or compressed; whatever is wrong with a file is one line that names it."""
+"""Lines and bytes of files, plain or compressed; errors are one line that names the file."""
 
 import bz2
 import codecs
@@ -20,39 +20,39 @@ _CHUNK = 1 << 20
 
 
 def uncompressed_suffix(path: Path) -> str:
-    """The suffix that tells the format: ``.jsonl`` of ``news.jsonl.gz``."""
+    """Return the suffix that tells the format: ``.jsonl`` of ``news.jsonl.gz``."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether the name says so."""
+    """Tell by the suffix whether a file is compressed."""
     return path.suffix.lower() in _OPENERS
 
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """The file's content as bytes, decompressed; use within `reading`."""
-    with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _as_it_is)(raw, "rb") as binary:
+    """Open a file as bytes, decompressed; use within `reading`."""
+    with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _uncompressed)(raw, "rb") as binary:
         yield binary
 
 
-def read_ahead(path: Path, advance: Callable[[int], Any]) -> Iterator[bytes]:
-    """The same in pieces, read and decompressed by a thread of their own while the caller works on those before.
+def read_ahead(path: Path, advance: Callable[[int], Any] = lambda n_bytes: None) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file in pieces; a thread reads ahead while the caller works.
 
-    `advance` is told how many bytes of the file, as it lies on the disk, went into each piece.
+    `advance` is called with the number of bytes on disk that each piece took, for a progress bar.
     """
     pieces: queue.Queue[tuple[bytes, int] | BaseException] = queue.Queue(maxsize=8)
     stopped = threading.Event()
 
     def fill() -> None:
         try:
-            with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _as_it_is)(raw, "rb") as binary:
+            with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _uncompressed)(raw, "rb") as binary:
                 piece = b" "
                 while piece and not stopped.is_set():
                     piece = binary.read(_CHUNK)
                     pieces.put((piece, raw.tell()))
-        except BaseException as error:  # it is the caller who can do something about it
+        except BaseException as error:  # raised in the caller below
             pieces.put(error)
 
     thread = threading.Thread(target=fill, daemon=True)
@@ -76,13 +76,13 @@ def read_ahead(path: Path, advance: Callable[[int], Any]) -> Iterator[bytes]:
                 pieces.get(timeout=0.01)
 
 
-def _as_it_is(raw: BinaryIO, mode: str) -> BinaryIO:
+def _uncompressed(raw: BinaryIO, mode: str) -> BinaryIO:
     return raw
 
 
 @contextmanager
 def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
-    """Turn what can go wrong while reading a file into an InputError."""
+    """Turn the errors of reading a file into an InputError that names it."""
     try:
         yield
     except FileNotFoundError as error:
@@ -96,13 +96,13 @@ def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise InputError(f"{path}: damaged or not complete: {one_line(error)}") from error
     except OSError as error:
-        if error.errno is None:  # gzip and bz2 say so of damaged data
+        if error.errno is None:  # gzip and bz2 raise this for damaged data
             raise InputError(f"{path}: damaged, or not compressed as its name says: {one_line(error)}") from error
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
+    """Yield the lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
     codec = text_codec(encoding)
     with (
         reading(path, encoding),
@@ -114,14 +114,14 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """A whole text file."""
+    """Return the content of a text file."""
     codec = text_codec(encoding)
     with reading(path, encoding), open_binary(path) as binary:
         return str(binary.read(), codec)
 
 
 def looks_binary(path: Path, encoding: str = "utf-8") -> bool:
-    """Whether the beginning has zero bytes, though the encoding has no use for them."""
+    """Tell whether the first 8 KiB contain zero bytes, which text in this encoding does not."""
     if codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32")):
         return False
     with reading(path), open_binary(path) as binary:
@@ -129,9 +129,9 @@ def looks_binary(path: Path, encoding: str = "utf-8") -> bool:
 
 
 def text_codec(encoding: str) -> str:
-    """The codec for an encoding; UTF-8 may begin with a byte-order mark."""
+    """Return the codec for an encoding; UTF-8 may begin with a byte-order mark."""
     try:
-        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # refuses codecs that are not for text
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # raises LookupError for codecs that are not for text
         name = codecs.lookup(encoding).name
     except LookupError:
         raise InputError(
@@ -141,7 +141,7 @@ def text_codec(encoding: str) -> str:
 
 
 def _locate_undecodable(path: Path, encoding: str) -> str:
-    """Read again to say where: the decoder itself only knows the position within its own buffer."""
+    """Read again to find the line and byte: the decoder only knows the position within its own buffer."""
     codec = text_codec(encoding)
     decoder = codecs.getincrementaldecoder(codec)()
     n_bytes, line, chunk = 0, 1, b" "
@@ -168,5 +168,5 @@ def _begins_as_utf16(path: Path) -> bool:
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception of somebody else says, without line breaks."""
+    """Return the message of an exception without line breaks."""
     return " ".join(str(getattr(error, "msg", error)).split())

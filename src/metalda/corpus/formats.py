@@ -1,105 +1,102 @@
-"""Which format a path has, and the corpus that it holds."""
+"""The file formats: a reader for each, and the registry from which detection, messages, options and help follow.
 
+A new format is one reader function and one entry of `FORMATS`. A reader of a format with fields yields records with
+their numbers; it calls `select` once, with the names of the fields. A reader of a format without fields yields
+documents.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metalda.corpus import readers
-from metalda.corpus.building import Parts, Settings, collect
-from metalda.corpus.columns import Columns, Document
-from metalda.corpus.files import looks_binary, text_codec, uncompressed_suffix
-from metalda.corpus.named import NamedMatrix
-from metalda.corpus.saving import is_saved
-from metalda.errors import InputError
-from metalda.storage import PathLike, locate
+from metalda.corpus.files import (
+    is_compressed,
+    looks_binary,
+    one_line,
+    open_binary,
+    read_ahead,
+    read_lines,
+    read_text,
+    reading,
+    uncompressed_suffix,
+)
+from metalda.corpus.wikipedia import read_articles
+from metalda.errors import InputError, missing_extra
+
+if TYPE_CHECKING:
+    from metalda.corpus.schema import Schema
 
 logger = logging.getLogger(__name__)
 
-Item = TypeVar("Item")
+Records = Iterator[tuple[int, Mapping[str, Any]]]
+"""Records with the numbers of their lines or rows."""
 
-_RECORDS = {
-    "jsonl": (readers.jsonl_records, "line"),
-    "csv": (readers.csv_records, "line"),
-    "tsv": (readers.tsv_records, "line"),
-    "parquet": (readers.parquet_records, "row"),
-}
-_SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
-FORMATS = (*_RECORDS, "text", "folder", "java")
+Select = Callable[..., list[str]]
+"""Called once with the names of the fields (`Columns.resolve`); returns those that are needed."""
+
+_LARGEST_FIELD = 2**31 - 1
 
 
-_PLAIN = ("", ".txt", ".text", ".md", ".log")  # taken as a document per line
+class Document(NamedTuple):
+    """One document: a text or a list of tokens, its labels, and its id."""
+
+    content: str | Sequence[str]
+    labels: Sequence[str] = ()
+    id: str | None = None
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where documents come from: they can be gone through once."""
+class FileFormat:
+    """One entry of the registry.
 
-    name: str  # for messages
-    documents: Iterable[Document]
-    texts: bool  # or tokens only
-    columns: Columns | None  # of records
+    Parameters
+    ----------
+    name : str
+        For `format=` and ``--input-format``.
+    description : str
+        For help texts.
+    reader : callable
+        ``reader(path, schema, select)`` yields records if the format has fields, ``reader(path, schema)`` documents.
+    suffixes : tuple of str
+        The suffixes by which the format is recognized.
+    has_fields : bool
+        Whether documents have named fields, from which text, labels and ids are selected.
+    unit : str
+        What the number of a record counts, for messages.
+    tokenized : bool
+        Whether all documents are lists of tokens.
+    delimited_labels : bool
+        Whether `label_delimiter` applies although there are no fields.
+    recognize : callable, optional
+        ``recognize(path, encoding)`` tells from the content of a text file whether it has this format.
+    """
 
-    def has_labels(self, names: Sequence[str]) -> bool:
-        """Whether the corpus has labels, given the names that were found."""
-        return self.columns.has_labels if self.columns is not None else bool(names)
-
-    def numeric_labels(self) -> list[NamedMatrix]:
-        """Labels of fields with numbers, once all documents have been read."""
-        return [] if self.columns is None else self.columns.numeric_labels()
-
-
-def open_source(
-    location: PathLike,
-    *,
-    format: str | None = None,
-    encoding: str = "utf-8",
-    progress: bool = False,
-    delimiter: str | None = None,
-    **fields: Any,
-) -> Source:
-    """The documents of a file or folder; see `Corpus.read`."""
-    path = locate(location)
-    text_codec(encoding)
-    format = find_format(path, format, encoding)
-    if format in _RECORDS:
-        reader, unit = _RECORDS[format]
-        columns = Columns(str(path), unit, delimiter=delimiter, **fields)
-        records = _with_progress(reader(path, encoding, columns.resolve), progress)
-        return Source(str(path), columns.documents(records), True, columns)
-    if format != "java":
-        fields["label_delimiter"] = delimiter
-    for name, value in fields.items():
-        if value:
-            option = name.replace("_", "-")
-            raise InputError(f"{path}: the format {format!r} has no fields: {name}= (--{option}) has no meaning")
-    documents = _with_progress(_documents(path, format, encoding, delimiter), progress)
-    return Source(str(path), documents, format != "java", None)
+    name: str
+    description: str
+    reader: Callable[..., Iterator[Any]]
+    suffixes: tuple[str, ...] = ()
+    has_fields: bool = False
+    unit: str = "line"
+    tokenized: bool = False
+    delimited_labels: bool = False
+    recognize: Callable[[Path, str], bool] | None = None
 
 
-def read_path(path: PathLike, settings: Settings, **how: Any) -> Parts:
-    """The fields of the corpus in a file or folder; see `Corpus.read`."""
-    source = open_source(path, **how)
-    parts = collect(source.documents, settings, texts=source.texts, source=source.name)
-    if source.columns is not None:
-        return parts | {"labels": source.columns.labels(parts["labels"])}
-    return parts if source.has_labels(parts["labels"].names) else parts | {"labels": None}
-
-
-def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") -> str:
-    """The format by its name, by the path's suffix, or by the first lines."""
+def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") -> FileFormat:
+    """Find the format by its name, by the suffix of the path, or by the first lines of the file."""
     if format is not None and format not in FORMATS:
-        raise InputError(f"format={format!r} is not known: use one of {', '.join(FORMATS)}")
+        raise InputError(f"format={format!r} is not known: use one of {', '.join(FORMATS)} (--input-format)")
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
@@ -107,52 +104,278 @@ def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") 
             raise InputError(f"{path}: is a saved corpus, not a folder of texts: Corpus.load reads it")
         if format not in (None, "folder"):
             raise InputError(f"{path}: is a folder, but the format {format!r} needs a file")
-        return "folder"
+        return FORMATS["folder"]
     if format == "folder":
         raise InputError(f"{path}: is a file, but the format 'folder' needs a folder of files")
-    return format or _SUFFIXES.get(uncompressed_suffix(path)) or _sniffed(path, encoding)
-
-
-def _sniffed(path: Path, encoding: str) -> str:
+    if format is not None:
+        return FORMATS[format]
+    suffix = uncompressed_suffix(path)
+    by_suffix = next((entry for entry in FORMATS.values() if suffix in entry.suffixes), None)
+    if by_suffix is not None and by_suffix.name != "text":
+        return by_suffix
     if looks_binary(path, encoding):
         raise InputError(
             f"{path}: not a text file; give its format with format= (--input-format): {', '.join(FORMATS)}"
         )
-    if readers.looks_java(path, encoding):
-        logger.info("%s: every line has two tabs: read as ID<TAB>labels<TAB>words (format='java')", path)
-        return "java"
-    if uncompressed_suffix(path) not in _PLAIN:
+    for entry in FORMATS.values():
+        if entry.recognize is not None and entry.recognize(path, encoding):
+            logger.info("%s: read as %s (format=%r)", path, entry.description, entry.name)
+            return entry
+    if by_suffix is None:
         raise InputError(
             f"{path}: the name does not tell the format; give it with format= (--input-format): {', '.join(FORMATS)}"
         )
-    return "text"
+    return by_suffix
 
 
-def _documents(path: Path, format: str, encoding: str, delimiter: str | None) -> Iterator[Document]:
-    if format == "folder":
-        return readers.folder_documents(path, encoding)
-    if format == "java":
-        return readers.java_documents(path, encoding, delimiter)
-    return readers.text_documents(path, encoding)
+def is_saved(path: Path) -> bool:
+    """Tell whether a folder holds a saved corpus."""
+    return bool((path / "corpus.json").is_file())
 
 
-def stream_documents(
-    path: Path, format: str, *, text: str | None = None, encoding: str = "utf-8", progress: bool = False
-) -> Iterator[Document]:
-    """The documents of a file or folder one by one, without their labels."""
-    if format in _RECORDS:
-        reader, unit = _RECORDS[format]
-        columns = Columns(str(path), unit, text=text)
-        return iter(_with_progress(columns.documents(reader(path, encoding, columns.resolve)), progress))
-    if text is not None:
-        raise InputError(f"{path}: the format {format!r} has no fields: text= (--text) has no meaning")
-    return iter(_with_progress(_documents(path, format, encoding, None), progress))
+def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
+    """Read a JSON object per line; empty lines are skipped."""
+    is_first = True
+    for number, line in enumerate(read_lines(path, schema.encoding), start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}") from None
+        if not isinstance(record, dict):
+            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(line)}")
+        if is_first:
+            select(list(record), complete=False)
+            is_first = False
+        yield number, record
 
 
-def _with_progress(items: Iterable[Item], progress: bool) -> Iterable[Item]:
-    """A bar on the terminal, if there is one."""
-    if not progress:
-        return items
-    from tqdm import tqdm
+def csv_records(path: Path, schema: Schema, select: Select) -> Records:
+    """Read comma-separated values with a header.
 
-    return tqdm(items, desc="Reading", unit=" documents", disable=None)
+    Spreadsheets write semicolons where the comma is the decimal mark: a header with semicolons and no commas is split
+    at semicolons.
+    """
+    _allow_long_fields()
+    lines = (line + "\n" for line in read_lines(path, schema.encoding))
+    header = next(lines, "")
+    separator = ";" if ";" in header and "," not in header else ","
+    rows = csv.reader(chain([header], lines), delimiter=separator)
+    return _table(path, _numbered(path, rows), select)
+
+
+def tsv_records(path: Path, schema: Schema, select: Select) -> Records:
+    """Read tab-separated values with a header; see `_tsv_rows` for quotes."""
+    _allow_long_fields()
+    return _table(path, _tsv_rows(read_lines(path, schema.encoding)), select)
+
+
+def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
+    """Read the rows of a Parquet file; only the columns that are needed are read."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise missing_extra("pyarrow", "parquet", "Reading Parquet") from None
+
+    with reading(path), open_binary(path) as binary, tempfile.TemporaryFile() as unpacked:
+        file: Any = binary
+        if is_compressed(path):  # Parquet is read from its end, and compressed files cannot seek
+            shutil.copyfileobj(binary, unpacked)
+            file = unpacked
+        try:
+            table = ParquetFile(file)
+            names = select(table.schema_arrow.names)
+            number = 0
+            for batch in table.iter_batches(batch_size=1024, columns=names):
+                columns = [batch.column(name).to_pylist() for name in names]
+                for number, row in enumerate(zip(*columns, strict=True), start=number + 1):  # noqa: B020
+                    yield number, dict(zip(names, row, strict=True))
+        except (ArrowException, OSError) as error:
+            raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
+
+
+def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
+    """Read a document per line; an empty line is an empty document, so that document and line numbers agree."""
+    return (Document(line) for line in read_lines(path, schema.encoding))
+
+
+def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
+    """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
+    for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
+        label = name.rpartition("/")[0]
+        yield Document(read_text(file, schema.encoding), [label] if label else [], name)
+
+
+def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
+    """Read ``ID<TAB>labels<TAB>words``, the format of the Java MetaLDA; words are used unchanged."""
+    for number, line in enumerate(read_lines(path, schema.encoding), start=1):
+        if not line or line.isspace():
+            continue
+        parts = line.split("\t", 2)
+        if len(parts) < 3:
+            raise InputError(
+                f"{path} line {number}: expected ID<TAB>labels<TAB>words, but there are {len(parts) - 1} tabs"
+            )
+        name, labels, words = parts
+        names = [each for part in labels.split(schema.label_delimiter) if (each := part.strip())]
+        yield Document(words.split(), names, name.strip())
+
+
+def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
+    """Read the articles of a Wikipedia dump, without markup; the title is the id."""
+    with reading(path):
+        for title, text in read_articles(path, read_ahead(path)):
+            yield Document(text, id=title)
+
+
+def _looks_java(path: Path, encoding: str) -> bool:
+    """Tell whether the first 50 lines that are not empty have two tabs each."""
+    n_lines = 0
+    for line in read_lines(path, encoding):
+        if line and not line.isspace():
+            if line.count("\t") != 2:
+                return False
+            n_lines += 1
+            if n_lines == 50:
+                break
+    return n_lines > 0
+
+
+FORMATS: Mapping[str, FileFormat] = {
+    entry.name: entry
+    for entry in (
+        FileFormat("jsonl", "JSON Lines", jsonl_records, (".jsonl", ".ndjson", ".json"), has_fields=True),
+        FileFormat("csv", "CSV", csv_records, (".csv",), has_fields=True),
+        FileFormat("tsv", "TSV", tsv_records, (".tsv", ".tab"), has_fields=True),
+        FileFormat("parquet", "Parquet", parquet_records, (".parquet", ".pq"), has_fields=True, unit="row"),
+        FileFormat("text", "text (a document per line)", text_documents, ("", ".txt", ".text", ".md", ".log")),
+        FileFormat("folder", "a folder of files (subfolders are the labels)", folder_documents),
+        FileFormat(
+            "java",
+            "ID<TAB>labels<TAB>words of the Java MetaLDA",
+            java_documents,
+            tokenized=True,
+            delimited_labels=True,
+            recognize=_looks_java,
+        ),
+        FileFormat("wikipedia", "a Wikipedia dump", wikipedia_documents, (".xml",)),
+    )
+}
+
+
+def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the files below a folder, with their names relative to it."""
+    if not isinstance(path, Path):  # a `Remote`
+        yield from ((name, file) for name, file in path.files() if not f"/{name}".count("/."))
+        return
+
+    def fail(error: OSError) -> None:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+    for folder, subfolders, files in os.walk(path, onerror=fail):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        visible = (Path(folder, name) for name in files if not name.startswith("."))
+        yield from ((file.relative_to(path).as_posix(), file) for file in visible)
+
+
+def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
+    """Yield the rows below a header as records."""
+    header: list[str] | None = None
+    for number, row in rows:
+        if header is None:
+            header = [name.strip() for name in row]
+            if len(set(header)) < len(header):
+                raise InputError(f"{path} line {number}: two columns of the header have the same name")
+            select(header)
+        elif len(row) != len(header):
+            raise InputError(
+                f"{path} line {number}: {len(row)} fields, but the header has {len(header)}: "
+                "check separators and quotes, or give the format with format= (--input-format)"
+            )
+        else:
+            yield number, dict(zip(header, row, strict=True))
+
+
+def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row of a csv reader with the number of its first line; empty lines are skipped."""
+    while True:
+        number = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{path} line {number}: not CSV: {error}") from None
+        if row:
+            yield number, row
+
+
+def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows of both kinds of TSV: spreadsheets quote fields, other programs write quotes unchanged.
+
+    A row with a field that begins with a quote is read as quoted, over as many lines as that takes. This reading is
+    accepted if the row has as many fields as the header and nothing after its quotes, unless it took several lines
+    each of which is a row by itself. Otherwise its quotes are plain characters.
+    """
+    n_fields = 0
+    number = 1
+    source = _Lookahead(lines)
+    for line in source:
+        row, n_lines = line.split("\t"), 1
+        if line.startswith('"') or '\t"' in line:
+            quoted = _quoted_row(line, source)
+            are_rows = n_fields > 1 and all(text.count("\t") == n_fields - 1 for text in (line, *source.seen))
+            if quoted is None or n_fields not in (0, len(quoted)) or (source.seen and are_rows):
+                source.put_back()
+            else:
+                row, n_lines = quoted, 1 + len(source.seen)
+                source.seen.clear()
+        if line:
+            n_fields = n_fields or len(row)
+            yield number, row
+        number += n_lines
+
+
+class _Lookahead:
+    """An iterator over lines that can look ahead and put back the lines it has seen."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._next: deque[str] = deque()
+        self.seen: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        return self._next.popleft() if self._next else next(self._lines)
+
+    def look(self, n_lines: int) -> Iterator[str]:
+        for line in islice(self, n_lines):
+            self.seen.append(line)
+            yield line
+
+    def put_back(self) -> None:
+        self._next.extendleft(reversed(self.seen))
+        self.seen.clear()
+
+
+def _quoted_row(line: str, source: _Lookahead) -> list[str] | None:
+    """Read the row that begins with this line as quoted, over at most 10,000 lines."""
+    lines = chain([line], source.look(10_000))
+    try:
+        return next(csv.reader((text + "\n" for text in lines), delimiter="\t", strict=True))
+    except csv.Error:
+        return None
+
+
+def _allow_long_fields() -> None:
+    """Raise the limit of the csv module, which refuses fields above 128 KiB; the limit is global."""
+    if csv.field_size_limit() < _LARGEST_FIELD:
+        csv.field_size_limit(_LARGEST_FIELD)
+
+
+def _excerpt(line: str) -> str:
+    return repr(line if len(line) <= 60 else line[:57] + "...")

@@ -1,21 +1,22 @@
-"""Labels in all the shapes that people have them, as one named matrix."""
+"""Labels of documents, given in any usual form, as one named matrix."""
 
 from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from metalda.corpus.frames import as_numbers, column_names, listed, settle
-from metalda.corpus.named import NamedMatrix
+from metalda.corpus.matrix import NamedMatrix
 from metalda.errors import InputError
+from metalda.utils.frames import as_list, as_numbers, collect_frame, column_names, is_missing
 
 _SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
 
 def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
-    """Labels as a named matrix with a row per document.
+    """Return labels as a named matrix with a row per document.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
         a two-dimensional array, sparse matrix (columns named "0", "1", …) or frame (its own names) of 0 and 1, or of
         real numbers for models that take them (DMR).
     n_documents : int
-        How many rows there must be.
+        The number of rows that is required.
     """
     if y is None:
         return None
@@ -44,7 +45,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
 
 
 def label_names(value: Any, delimiter: str | None = None) -> list[str]:
-    """The labels that one cell holds: none, one, a list of them, or a string to split at the delimiter."""
+    """Return the labels in one cell: none, one, a list of them, or a string to split at the delimiter."""
     if isinstance(value, _SEVERAL):
         return [name for element in value if (name := _label_name(element))]
     if delimiter is not None and isinstance(value, str):
@@ -53,15 +54,8 @@ def label_names(value: Any, delimiter: str | None = None) -> list[str]:
     return [name] if name else []
 
 
-def is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas has for them; pandas itself need not be loaded to know."""
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or type(value).__name__ in {"NAType", "NaTType"}
-
-
 class LabelCollector:
-    """Takes the labels of one document after the other."""
+    """Collects the labels of documents one by one, and numbers their names."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
@@ -72,17 +66,17 @@ class LabelCollector:
         return len(self._offsets) - 1
 
     def add(self, names: Iterable[str]) -> None:
-        """The labels of the next document; one that comes twice counts once."""
+        """Add the labels of the next document; a repeated label counts once."""
         own = dict.fromkeys(map(_writable, names))
         self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
-    def numbered(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """All documents so far: labels, offsets by document, and the names in the order in which they came."""
+    def numbered(self) -> tuple[NDArray[np.int32], NDArray[np.int64], list[str]]:
+        """Return the labels of all documents so far, their offsets, and the names in order of first occurrence."""
         return np.array(self._columns, dtype=np.int32), np.array(self._offsets, dtype=np.int64), list(self._ids)
 
     def finish(self) -> NamedMatrix:
-        """All documents so far; names sorted, as numbers if all of them are."""
+        """Return the labels of all documents so far, with sorted names."""
         names = sort_names(self._ids)
         rank = np.empty(len(names), dtype=np.int32)
         for j, name in enumerate(names):
@@ -93,17 +87,17 @@ class LabelCollector:
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
-    """Sorted as numbers if all are (2 before 10), otherwise as strings."""
-    listed = sorted(names)
+    """Sort names as numbers if all are numbers (2 before 10), otherwise as strings."""
+    by_text = sorted(names)
     try:
-        keys = {name: float(name) for name in listed}
+        keys = {name: float(name) for name in by_text}
     except ValueError:
-        return listed
-    return listed if any(key != key for key in keys.values()) else sorted(listed, key=keys.__getitem__)
+        return by_text
+    return by_text if any(key != key for key in keys.values()) else sorted(by_text, key=keys.__getitem__)
 
 
 def _label_name(value: Any) -> str:
-    """One label as a string; empty for a missing one."""
+    """Return one label as a string; empty for a missing one."""
     if isinstance(value, str):
         return value.strip()
     if is_missing(value):
@@ -120,7 +114,7 @@ def _label_name(value: Any) -> str:
 
 
 def _writable(name: str) -> str:
-    """JSON can hold half a character (a lone surrogate), which no file or table can: a question mark stands for it."""
+    """Replace lone surrogates, which JSON can hold but no file or table can, by question marks."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -128,7 +122,7 @@ def _from_values(y: Any) -> NamedMatrix:
     if isinstance(y, str | bytes | Mapping):
         raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}")
     try:
-        values = iter(listed(y))
+        values = iter(as_list(y))
     except TypeError:
         raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}") from None
     collector = LabelCollector()
@@ -141,7 +135,7 @@ def _from_values(y: Any) -> NamedMatrix:
 
 
 def _from_indicator_frame(frame: Any) -> NamedMatrix:
-    frame = settle(frame)
+    frame = collect_frame(frame)
     names = column_names(frame)
     try:
         values = as_numbers(frame)

@@ -1,64 +1,73 @@
-"""Some documents of a corpus that is being prepared: tokenised, numbered by themselves, and kept in a folder."""
+"""A corpus in parts: documents are tokenized part by part, each part is kept in a folder, and the parts are merged.
+
+The merged arrays are streamed, so that memory holds the vocabulary and one part at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
 
-from metalda.corpus.building import Settings
-from metalda.corpus.columns import Document
-from metalda.corpus.labels import LabelCollector
-from metalda.corpus.tokenising import document_frequency
-from metalda.storage import read_folder, write_folder
+from metalda.corpus.formats import Document
+from metalda.corpus.labels import LabelCollector, sort_names
+from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.schema import Schema
+from metalda.corpus.vocabulary import TokenCollector, choose_words, document_frequency, no_words_left, renumber
+from metalda.storage import Streamed, read_folder, write_folder
 from metalda.utils.packed import PackedStrings, pack_words
 
-MOST_DOCUMENTS, MOST_CHARACTERS = 50_000, 8_000_000  # in a part, or a single long document
+MAX_DOCUMENTS, MAX_CHARACTERS = 50_000, 8_000_000  # of a part; a single document may have more
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What is kept of a part; the arrays are maps of files."""
+class CorpusPart:
+    """The saved arrays of a part, memory-mapped."""
 
-    words: np.ndarray  # as indices into the vocabulary
-    offsets: np.ndarray
-    word_bytes: np.ndarray  # the vocabulary, packed; nothing if it was given
-    word_offsets: np.ndarray
-    frequency: np.ndarray  # documents that each word is in
-    totals: np.ndarray  # how often it occurs
-    label_columns: np.ndarray  # as indices into the names
-    label_offsets: np.ndarray
+    words: NDArray[np.int32]  # as indices into the vocabulary
+    offsets: NDArray[np.int64]
+    word_bytes: NDArray[np.uint8]  # the vocabulary, packed; empty if the schema has one
+    word_offsets: NDArray[np.int64]
+    frequency: NDArray[np.int64]  # number of documents with each word
+    totals: NDArray[np.int64]  # number of tokens of each word
+    label_columns: NDArray[np.int32]  # as indices into the names
+    label_offsets: NDArray[np.int64]
     label_names: list[str]
-    id_bytes: np.ndarray
-    id_offsets: np.ndarray  # fewer than documents, if some have no id
+    id_bytes: NDArray[np.uint8]
+    id_offsets: NDArray[np.int64]  # fewer than the documents if some have no id
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
     def vocabulary(self) -> PackedStrings:
-        """The words in the order in which they came."""
+        """The words in order of first occurrence."""
         return PackedStrings(self.word_bytes, self.word_offsets)
+
+
+Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts anew
 
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Makes parts of documents, here or in another process."""
+    """Tokenizes documents and writes them as a part, in this or another process."""
 
     folder: Path
-    settings: Settings
+    schema: Schema
     texts: bool
 
     def has(self, number: int) -> bool:
-        """Whether a part is there, and complete."""
+        """Tell whether a part was written completely."""
         return (_place(self.folder, number) / "part.json").exists()
 
     def __call__(self, number: int, documents: Iterable[Document]) -> None:
-        """Tokenise the documents, and write the part."""
-        tokens, labels, ids = self.settings.collector(texts=self.texts), LabelCollector(), []
+        """Tokenize the documents and write the part."""
+        tokens, labels, ids = TokenCollector(self.schema, texts=self.texts), LabelCollector(), []
         for document in documents:
             tokens.add(document.content)
             labels.add(document.labels)
@@ -67,9 +76,9 @@ class PartWriter:
         words, offsets, vocabulary = tokens.numbered()
         label_columns, label_offsets, label_names = labels.numbered()
         id_bytes, id_offsets = pack_words(ids)
-        fixed = self.settings.vocabulary is not None
+        fixed = self.schema.vocabulary is not None
         word_bytes, word_offsets = pack_words(() if fixed else vocabulary)
-        arrays = {
+        arrays: dict[str, Any] = {
             "words": words,
             "offsets": offsets,
             "word_bytes": word_bytes,
@@ -84,22 +93,22 @@ class PartWriter:
         write_folder(_place(self.folder, number), "part", {"label_names": label_names}, arrays)
 
 
-def read_parts(folder: Path, n_parts: int) -> Iterator[Part]:
-    """All parts in order, one at a time."""
+def read_parts(folder: Path, n_parts: int) -> Iterator[CorpusPart]:
+    """Yield all parts in order."""
     for number in range(n_parts):
         names, arrays = read_folder(_place(folder, number), "part", mmap=True)
         fields: dict[str, Any] = {**names, **arrays}
-        yield Part(**fields)
+        yield CorpusPart(**fields)
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:
-    """The documents of each part, with its number; the same ones whenever they are read."""
+    """Yield the number and the documents of each part; the division depends on the documents alone."""
     number, n_characters = 0, 0
     part: list[Document] = []
     for document in documents:
         part.append(document)
         n_characters += _size(document.content)
-        if len(part) >= MOST_DOCUMENTS or n_characters >= MOST_CHARACTERS:
+        if len(part) >= MAX_DOCUMENTS or n_characters >= MAX_CHARACTERS:
             yield number, part
             part, n_characters, number = [], 0, number + 1
     if part:
@@ -107,8 +116,8 @@ def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document
 
 
 def largest_part() -> tuple[int, int]:
-    """How many documents and characters a part has at most, which decides where parts begin."""
-    return MOST_DOCUMENTS, MOST_CHARACTERS
+    """Return the limits of a part, on which the division depends."""
+    return MAX_DOCUMENTS, MAX_CHARACTERS
 
 
 def _size(content: str | Sequence[str]) -> int:
@@ -117,3 +126,127 @@ def _size(content: str | Sequence[str]) -> int:
 
 def _place(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}"
+
+
+@dataclass(frozen=True)
+class MergedWords:
+    """The vocabulary of the corpus, and the new ids of the words of all parts."""
+
+    vocabulary: tuple[str, ...]
+    n_tokens: int
+    new_ids: NDArray[np.int32] | None  # by id over all parts; None if a given vocabulary numbers the words of all parts
+
+    def arrays(self, parts: Parts, numbers: BinaryIO, n_documents: int) -> dict[str, Any]:
+        """Return words and offsets of the corpus, given the file that `merge_words` wrote."""
+
+        def renumbered() -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+            numbers.seek(0)
+            for part in parts():
+                if self.new_ids is None:
+                    yield part.words, part.offsets
+                else:
+                    own = np.fromfile(numbers, np.int32, len(part.frequency))
+                    yield renumber(part.words, part.offsets, self.new_ids[own])
+
+        return {
+            "words": Streamed(np.int32, self.n_tokens, lambda: (words for words, _ in renumbered())),
+            "offsets": Streamed(np.int64, n_documents + 1, lambda: _joined(offsets for _, offsets in renumbered())),
+        }
+
+
+def merge_words(parts: Parts, schema: Schema, numbers: BinaryIO, n_documents: int) -> MergedWords:
+    """Merge the vocabularies of all parts; the result is filtered and sorted as in a corpus that is read at once.
+
+    The file `numbers` receives, part by part, the id over all parts of each word of the part, so that words are looked
+    up once.
+    """
+    if schema.vocabulary is not None:
+        n_tokens = sum(len(part.words) for part in parts())
+        return MergedWords(tuple(schema.vocabulary), n_tokens, None)
+    ids: dict[str, int] = {}
+    frequency, totals = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for part in parts():
+        own = part.vocabulary
+        at = np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int32, len(own))
+        at.tofile(numbers)
+        if len(ids) > len(frequency):
+            room = np.zeros(len(ids), np.int64)
+            frequency, totals = np.concatenate([frequency, room]), np.concatenate([totals, room])
+        frequency[at] += part.frequency
+        totals[at] += part.totals
+    words = sorted(ids)
+    order = np.fromiter(map(ids.__getitem__, words), np.int64, len(words))
+    frequency, totals = frequency[order], totals[order]
+    kept = choose_words(schema, n_documents, len(words), lambda: frequency, lambda: totals)
+    if not kept.any():
+        raise no_words_left(len(words), n_documents, schema)
+    new_ids = np.full(len(words), -1, np.int32)
+    new_ids[order[kept]] = np.arange(kept.sum())
+    return MergedWords(tuple(words[i] for i in np.flatnonzero(kept)), int(totals[kept].sum()), new_ids)
+
+
+@dataclass(frozen=True)
+class MergedLabels:
+    """The names of all labels; numeric columns come last, with their values."""
+
+    names: tuple[str, ...]  # without those of numeric columns
+    numeric: Sequence[NamedMatrix]
+    n_entries: int
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """All names, in the order of the columns."""
+        return (*self.names, *(name for each in self.numeric for name in each.names))
+
+    def arrays(self, parts: Parts, n_documents: int) -> dict[str, Any]:
+        """Return the label matrix of the corpus."""
+        column_of = {name: j for j, name in enumerate(self.names)}
+
+        def blocks() -> Iterator[csr_array]:
+            first = 0
+            for part in parts():
+                names = np.array([column_of[name] for name in part.label_names], np.int32)
+                cells = np.ones(len(part.label_columns)), names[part.label_columns], part.label_offsets
+                named = csr_array(cells, shape=(len(part), len(self.names)))
+                rows = slice(first, first + len(part))
+                yield csr_array(hstack([named, *(each.matrix[rows] for each in self.numeric)]))
+                first += len(part)
+
+        return {
+            "label_rows": Streamed(np.int64, n_documents + 1, lambda: _joined(block.indptr for block in blocks())),
+            "label_columns": Streamed(np.int32, self.n_entries, lambda: (block.indices for block in blocks())),
+            "label_values": Streamed(np.float64, self.n_entries, lambda: (block.data for block in blocks())),
+        }
+
+
+def merge_labels(parts: Parts, numeric: Sequence[NamedMatrix]) -> MergedLabels:
+    """Merge the labels of all parts."""
+    names: dict[str, None] = {}
+    n_entries = sum(each.matrix.nnz for each in numeric)
+    for part in parts():
+        names.update(dict.fromkeys(part.label_names))
+        n_entries += len(part.label_columns)
+    return MergedLabels(tuple(sort_names(names)), numeric, n_entries)
+
+
+def merge_ids(parts: Parts, n_documents: int) -> dict[str, Any]:
+    """Return the ids of the corpus, if all documents have one."""
+    n_ids, n_bytes = 0, 0
+    for part in parts():
+        n_ids += len(part.id_offsets) - 1
+        n_bytes += len(part.id_bytes)
+    if n_ids < n_documents:
+        return {}
+    return {
+        "id_bytes": Streamed(np.uint8, n_bytes, lambda: (part.id_bytes for part in parts())),
+        "id_offsets": Streamed(np.int64, n_documents + 1, lambda: _joined(part.id_offsets for part in parts())),
+    }
+
+
+def _joined(pieces: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
+    """Turn the offsets of consecutive pieces into the offsets of all."""
+    end = 0
+    yield np.zeros(1, np.int64)
+    for offsets in pieces:
+        yield end + np.asarray(offsets[1:], np.int64)
+        end += int(offsets[-1])

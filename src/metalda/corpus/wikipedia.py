@@ -1,4 +1,4 @@
-"""The articles of a Wikipedia dump (pages-articles.xml) as plain text."""
+"""The articles of a Wikipedia dump (pages-articles.xml) as plain text, without wiki markup."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 from metalda.errors import InputError
 
-_DEEPEST = 20  # templates within templates; what is deeper stays
-# Patterns end at the next beginning of their own kind, so that a page full of beginnings takes no long time.
+_DEEPEST = 20  # nested templates; those at a greater depth are kept
+# Patterns end where another of their kind begins, so that a page of unclosed markup takes linear time.
 _DROPPED = re.compile(
     r"<!--(?:(?!<!--|-->).)*-->|<ref\b[^<>]*/>"
     r"|<(ref|math|gallery|timeline|syntaxhighlight|source|score)\b[^<>]*>(?:(?!</?\1\b).)*</\1\s*>",
@@ -26,24 +26,29 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _MARKS = re.compile(r"'{2,}|^=+|=+\s*$|__[A-Z]+__", re.MULTILINE)
 
 
-def article_texts(path: Path, pieces: Iterable[bytes]) -> Iterator[str]:
-    """The articles of a dump, given its bytes: no talk, no redirects; the memory of one page at a time."""
+def read_articles(path: Path, pieces: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield title and text of the articles of a dump, given its bytes; one page is in memory at a time.
+
+    Talk and other pages outside the main namespace, redirects and empty pages are skipped.
+    """
     root = None
     try:
         for event, element in ElementTree.iterparse(_Pieces(pieces), events=("start", "end")):
             if root is None:
                 root = element
+                if _name(root) != "mediawiki":
+                    raise InputError(f"{path}: not a Wikipedia dump: it begins with <{_name(root)}>, not <mediawiki>")
             elif event == "end" and _name(element) == "page":
-                text = _article(element)
+                title, text = _article(element)
                 root.clear()
-                if text is not None:
-                    yield strip_markup(text)
+                if text:
+                    yield title, strip_markup(text)
     except ElementTree.ParseError as error:
         raise InputError(f"{path}: not a Wikipedia dump: {error}") from None
 
 
 class _Pieces:
-    """An iterator of bytes as the file that the parser wants; it takes whatever size comes."""
+    """An iterator of bytes as a file for the parser, which accepts pieces of any size."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -52,16 +57,18 @@ class _Pieces:
         return next(self._pieces, b"")
 
 
-def _article(page: ElementTree.Element) -> str | None:
-    """The wikitext of a page in the main name space, of its last revision here."""
-    text = None
+def _article(page: ElementTree.Element) -> tuple[str, str | None]:
+    """Return the title and the wikitext of the last revision; no text outside the main namespace or of a redirect."""
+    title, text = "", None
     for element in page.iter():
         name = _name(element)
         if name == "redirect" or (name == "ns" and element.text != "0"):
-            return None
+            return title, None
+        if name == "title":
+            title = element.text or ""
         if name == "text":
             text = element.text
-    return text
+    return title, text
 
 
 def _name(element: ElementTree.Element) -> str:
@@ -69,9 +76,9 @@ def _name(element: ElementTree.Element) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """Wikitext without comments, references, templates, tables and files; of links what a reader sees.
+    """Remove comments, references, templates, tables and files from wikitext, and keep the visible text of links.
 
-    This is simple on purpose: what is left is for counting words.
+    This is a simple approximation, sufficient for counting words.
 
     Examples
     --------
@@ -87,7 +94,7 @@ def strip_markup(text: str) -> str:
 
 
 def _from_within(pattern: re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str) -> str:
-    """Replace what is innermost until nothing is left, or it goes on for too long."""
+    """Replace innermost matches until none is left, at most `_DEEPEST` times."""
     for _ in range(_DEEPEST):
         text, n_found = pattern.subn(new, text)
         if not n_found:
@@ -96,6 +103,6 @@ def _from_within(pattern: re.Pattern[str], new: str | Callable[[re.Match[str]], 
 
 
 def _visible(link: re.Match[str]) -> str:
-    """What a reader sees of ``[[target|text]]``; nothing of files and categories."""
+    """Return the visible text of ``[[target|text]]``; files and categories have none."""
     content = link[1]
     return "" if _NOT_TEXT.match(content) else content.rpartition("|")[2]

@@ -1,4 +1,4 @@
-"""The paper's preprocessing: Mallet's words, an English stop list, neither rare words nor those of nearly all texts."""
+"""The preprocessing of the paper: Mallet's token pattern, English stop words, and filters by document frequency."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from metalda.corpus import Corpus
-from metalda.corpus.tokenising import keep_words
-from metalda.datasets.places import PathLike
+from metalda.corpus.vocabulary import keep_words
+from metalda.datasets.catalog import PathLike
 from metalda.errors import InputError
 from metalda.meta import Embeddings, WordFeatures
 
@@ -22,26 +22,26 @@ Vectors = Embeddings | WordFeatures | PathLike | Iterable[str] | None
 
 @cache
 def mallet_pattern() -> str:
-    r"""Mallet's default, ``\p{L}[\p{L}\p{P}]+\p{L}``, in Python's terms: ``long-term`` and ``don't`` are words."""
+    r"""Return Mallet's default, ``\p{L}[\p{L}\p{P}]+\p{L}``, for Python: ``long-term`` and ``don't`` are words."""
     letters, marks = _characters("L"), _characters("P")
     return f"[{letters}][{letters}{marks}]+[{letters}]"
 
 
 def paper_corpus(
-    texts: Iterable[str], labels: Any, ids: Iterable[str], *, embeddings: Vectors = None, **tokenising: Any
+    texts: Iterable[str], labels: Any, ids: Iterable[str], *, embeddings: Vectors = None, **tokenizing: Any
 ) -> Corpus:
-    """Texts as the paper tokenised and filtered them, unless settings of `Corpus.from_texts` say otherwise."""
-    corpus = Corpus.from_texts(texts, labels, ids, **paper_settings(tokenising))
+    """Tokenize and filter texts as in the paper, unless settings of `Corpus.from_texts` are given."""
+    corpus = Corpus.from_texts(texts, labels, ids, **paper_settings(tokenizing))
     return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
 
 
 def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of `Corpus.from_texts` that the paper describes, with these changes."""
+    """Return the settings of `Corpus.from_texts` that the paper describes, with these changes."""
     return {"token_pattern": mallet_pattern(), "stop_words": "english", "min_df": 5, "max_df": 0.95, **changes}
 
 
 def keep_words_with_vectors(corpus: Corpus, embeddings: Vectors) -> Corpus:
-    """Without the words that have no vector; documents stay, even if nothing is left of them."""
+    """Drop the words that have no vector; documents are kept, even if they become empty."""
     known = _words_of(embeddings, corpus.vocabulary)
     kept = np.array([word in known for word in corpus.vocabulary], dtype=bool)
     if not kept.any():
@@ -61,9 +61,9 @@ def _words_of(embeddings: Vectors, vocabulary: tuple[str, ...]) -> frozenset[str
 
 
 def _characters(category: str) -> str:
-    """The characters of a Unicode category, as ranges inside the brackets of an expression."""
+    """Return the characters of a Unicode category, as ranges for a character class."""
     ranges: list[list[int]] = []
-    for code in range(0x10000):  # those beyond would make the search slow, and are no words of news
+    for code in range(0x10000):  # the others would slow down the search, and do not occur in these corpora
         if unicodedata.category(chr(code))[0] == category:
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code

@@ -1,4 +1,4 @@
-"""The built-in corpus: the documentation inside the user's own Python, labelled by module."""
+"""The built-in corpus: the docstrings of the running Python's standard library, labeled by module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from metalda.errors import InputError
 
 _IDENTIFIER = r"[^\W\d_]\w*[^\W_]"  # from a letter to a letter or digit: ``init`` of ``__init__``
 TOKEN_PATTERN = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"  # os.path and read_only stay whole
-TOKENISING = {"token_pattern": TOKEN_PATTERN, "stop_words": "english", "min_df": 3}
+TOKENIZING = {"token_pattern": TOKEN_PATTERN, "stop_words": "english", "min_df": 3}
 
 _NOT_LIBRARY = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__"}
 
@@ -33,19 +33,19 @@ class Docstring(NamedTuple):
 
 
 def load_python_docs(
-    *, min_words: int = 5, limit: int | None = None, progress: bool = False, **tokenising: Any
+    *, min_words: int = 5, limit: int | None = None, verbose: bool = False, **tokenizing: Any
 ) -> Corpus:
-    """The docstrings of the running Python's standard library; read from its sources, nothing is imported.
+    """Load the docstrings of the running Python's standard library from its sources; nothing is imported.
 
     Parameters
     ----------
     min_words : int
-        Docstrings with fewer words are left out, stop words counted.
+        Docstrings with fewer words, including stop words, are skipped.
     limit : int, optional
-        So many documents at most, evenly spread over the modules.
-    progress : bool
+        The largest number of documents, evenly spread over the modules.
+    verbose : bool
         Show a progress bar.
-    **tokenising
+    **tokenizing
         As for ``Corpus.from_texts``. Default: identifiers such as ``os.path`` are one word, English stop words and
         words in fewer than 3 documents are dropped.
 
@@ -53,13 +53,13 @@ def load_python_docs(
     -------
     Corpus
         One document per module, class and function; its label is the top-level module, its id the dotted path. A
-        docstring that a module repeats (the boilerplate of overridden methods) is there once.
+        docstring that a module repeats (the boilerplate of overridden methods) is kept once.
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, not {limit}")
     word = re.compile(TOKEN_PATTERN)
     docs, seen = [], set()
-    for doc in read_docstrings(Path(sysconfig.get_path("stdlib")), progress=progress):
+    for doc in read_docstrings(Path(sysconfig.get_path("stdlib")), verbose=verbose):
         if (doc.label, doc.text) not in seen and len(word.findall(doc.text)) >= min_words:
             seen.add((doc.label, doc.text))
             docs.append(doc)
@@ -72,18 +72,18 @@ def load_python_docs(
         [doc.text for doc in docs],
         labels=[doc.label for doc in docs],
         ids=_unique([doc.name for doc in docs]),
-        **{**TOKENISING, **tokenising},
+        **{**TOKENIZING, **tokenizing},
     )
 
 
-def read_docstrings(root: Path, *, progress: bool = False) -> Iterator[Docstring]:
-    """Every docstring below a folder of Python sources, in the order of paths and lines."""
+def read_docstrings(root: Path, *, verbose: bool = False) -> Iterator[Docstring]:
+    """Yield all docstrings below a folder of Python sources, in the order of paths and lines."""
     from tqdm import tqdm
 
     paths = list(_sources(root))
     if not paths:
         raise InputError(f"{root}: no Python sources; this Python came without those of its standard library")
-    for path in tqdm(paths, desc="reading docstrings", unit=" files", disable=not progress, leave=False):
+    for path in tqdm(paths, desc="reading docstrings", unit=" files", disable=not verbose, leave=False):
         module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
         for name, text in _docstrings_of(path, module):
             yield Docstring(module.partition(".")[0], name, text)
@@ -96,10 +96,10 @@ def _sources(root: Path) -> Iterator[Path]:
 
 
 def _docstrings_of(path: Path, module: str) -> list[tuple[str, str]]:
-    """Those of one file; none where it does not parse."""
+    """Return the docstrings of one file; none if it does not parse."""
     try:
         with warnings.catch_warnings(), _collector_paused():
-            warnings.simplefilter("ignore")  # invalid escapes and the like are not the reader's business
+            warnings.simplefilter("ignore")  # for example invalid escapes
             return list(_walk(ast.parse(path.read_bytes()), module))
     except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):  # MemoryError: nested too deeply
         return []
@@ -107,7 +107,7 @@ def _docstrings_of(path: Path, module: str) -> list[tuple[str, str]]:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Syntax trees have no cycles; looking for some takes as long as parsing."""
+    """Pause the garbage collector: syntax trees have no cycles, and looking for some takes as long as parsing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -118,7 +118,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _walk(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
-    """Docstrings of a node and of the definitions below it; expressions hold none, and are skipped."""
+    """Yield the docstrings of a node and of the definitions below it; expressions are skipped."""
     if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
         if not isinstance(node, ast.Module):
             name = f"{name}.{node.name}"

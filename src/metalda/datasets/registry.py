@@ -1,33 +1,27 @@
-"""The datasets by name, and how large they are."""
+"""Load datasets by name, and measure their size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from metalda.corpus import Corpus
-from metalda.corpus.building import Settings
-from metalda.datasets.catalogue import DATASETS, Dataset, Statistics
-from metalda.datasets.newsgroups import load_newsgroups
-from metalda.datasets.nyt import load_nyt
-from metalda.datasets.paper import load_an, load_tmn, load_ws
-from metalda.datasets.places import PathLike
+from metalda.datasets.catalog import DATASETS, Dataset, PathLike, Statistics
+from metalda.datasets.news import load_newsgroups, load_nyt, load_reuters
 from metalda.datasets.python_docs import load_python_docs
-from metalda.datasets.reuters import load_reuters
-from metalda.datasets.tables import load_arxiv, load_wikipedia
+from metalda.datasets.tabular import load_an, load_arxiv, load_tmn, load_wikipedia, load_ws
 from metalda.errors import InputError
 
 Loaded = Corpus | tuple[Corpus, Corpus]
 
 
 def _built_in(
-    folder: PathLike | None, *, min_words: int = 5, limit: int | None = None, progress: bool = False, **tokenising: Any
+    folder: PathLike | None, *, min_words: int = 5, limit: int | None = None, verbose: bool = False, **tokenizing: Any
 ) -> Corpus:
-    return load_python_docs(min_words=min_words, limit=limit, progress=progress, **tokenising)
+    return load_python_docs(min_words=min_words, limit=limit, verbose=verbose, **tokenizing)
 
 
 _LOADERS: dict[str, Callable[..., Loaded]] = {
@@ -44,18 +38,18 @@ _LOADERS: dict[str, Callable[..., Loaded]] = {
 
 
 def available() -> list[Dataset]:
-    """All datasets, in the order in which a newcomer should meet them."""
+    """Return all datasets, those that need the least preparation first."""
     return list(DATASETS.values())
 
 
 def describe(name: str) -> Dataset:
-    """What there is to know about a dataset before loading it."""
+    """Return the description of a dataset."""
     if name not in DATASETS:
         raise InputError(f"no dataset {name!r}; there are: {', '.join(DATASETS)}")
     return DATASETS[name]
 
 
-def load(name: str, folder: PathLike | None = None, *, progress: bool = False, **settings: Any) -> Loaded:
+def load(name: str, folder: PathLike | None = None, *, verbose: bool = False, **settings: Any) -> Loaded:
     """Load a dataset by name.
 
     Parameters
@@ -63,17 +57,17 @@ def load(name: str, folder: PathLike | None = None, *, progress: bool = False, *
     name : str
         One of ``available()``.
     folder : path, optional
-        Where the data lies; by default the folder that the environment variable ``METALDA_DATA`` names, then the cache,
+        The folder with the data; by default that of the environment variable ``METALDA_DATA``, then the cache,
         ``~/.cache/metalda/datasets`` on Linux. The built-in corpus needs none.
-    progress : bool
-        Show a progress bar, if there is a terminal, where loading takes long.
+    verbose : bool
+        Show a progress bar, if there is a terminal and loading takes long.
     **settings
-        Those of the dataset's own loader, such as ``embeddings=`` of `load_reuters`.
+        Arguments of the loader of this dataset, such as ``embeddings=`` of `load_reuters`.
 
     Returns
     -------
     Corpus or (Corpus, Corpus)
-        Train and test where the dataset comes split.
+        Train and test if the dataset is distributed in two parts.
 
     Examples
     --------
@@ -84,21 +78,21 @@ def load(name: str, folder: PathLike | None = None, *, progress: bool = False, *
     describe(name)
     loader = _LOADERS[name]
     known = set(signature(loader).parameters)
-    if "tokenising" in known:
-        known |= {field.name for field in fields(Settings)}
+    if "tokenizing" in known:
+        known |= set(signature(Corpus.from_texts).parameters) - {"texts", "labels", "ids"}
     for setting in settings:
         if setting not in known:
             raise InputError(f"dataset {name!r}: {setting}= (--{setting}) is not for it; {_choices(known)}")
-    return loader(folder, **settings, **({"progress": progress} if "progress" in known else {}))
+    return loader(folder, **settings, **({"verbose": verbose} if "verbose" in known else {}))
 
 
 def _choices(known: set[str]) -> str:
-    names = sorted(known - {"folder", "progress", "tokenising"})
-    return f"there are: {', '.join(names)}" if names else "it comes tokenised and filtered"
+    names = sorted(known - {"folder", "verbose", "tokenizing"})
+    return f"there are: {', '.join(names)}" if names else "it is tokenized and filtered already"
 
 
 def statistics(loaded: Loaded) -> Statistics:
-    """The size of a loaded dataset; train and test count together.
+    """Return the size of a loaded dataset; train and test count together.
 
     Examples
     --------
@@ -119,6 +113,6 @@ def statistics(loaded: Loaded) -> Statistics:
 
 
 def count_empty(loaded: Loaded) -> int:
-    """Documents without a word, which are kept so that the corpus has the documents that its owners say it has."""
+    """Count the documents without words; they are kept, so that the number of documents is the published one."""
     parts = loaded if isinstance(loaded, tuple) else (loaded,)
     return sum(int((np.diff(part.offsets) == 0).sum()) for part in parts)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
 from metalda.evaluation.confirmation import MEASURES, SMOOTHING, Measure
 from metalda.evaluation.windows import Reference, WindowCounts, count_windows
 from metalda.models.base import TopicModel
+from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import TOKEN_PATTERN, make_analyser
+from metalda.corpus import Corpus, Schema
+from metalda.corpus.schema import TOKEN_PATTERN
+from metalda.corpus.vocabulary import make_analyzer
 from metalda.errors import InputError
 from metalda.kernels.border import frozen
-from metalda.kernels.words import build_table, find_words
+from metalda.kernels.windows import build_table, find_words
 
 _TOKENS = 1 << 20
 
@@ -32,7 +33,7 @@ Encoder = Callable[[Any], Encoded]
 
 def text_encoder(words: Sequence[str], *, lowercase: bool, token_pattern: str) -> Encoder:
     """For lists of documents, which are texts or tokens; texts by compiled code, if words are what they usually are."""
-    analyse = make_analyser(lowercase=lowercase, token_pattern=token_pattern)
+    analyse = make_analyzer(Schema(lowercase=lowercase, token_pattern=token_pattern, stop_words=None))
     id_of = {word: i for i, word in enumerate(words)}
     quick = _quick_encoder(words, lowercase=lowercase) if token_pattern == TOKEN_PATTERN else None
 

@@ -83,7 +83,7 @@ def _plain(name: str, value: Any) -> Any:
     if name == "word_features" and value is not None:
         return fingerprint(*as_word_features(value).to_arrays()[1].values())  # type: ignore[union-attr]
     if isinstance(value, Embeddings):
-        return fingerprint(*value.to_arrays().values())
+        return fingerprint(*value.to_arrays()[1].values())
     if isinstance(value, np.ndarray):
         return fingerprint(value)
     if isinstance(value, np.generic):

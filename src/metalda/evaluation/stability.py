@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus.markup import frame_html
 from metalda.errors import InputError
 from metalda.evaluation.matching import Matching, Words, affinity, match, word_overlap
+from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
     import pandas as pd

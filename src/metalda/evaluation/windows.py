@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
-from metalda.corpus.saving import is_saved
-from metalda.corpus.streaming import in_blocks, read_blocks
-from metalda.corpus.tokenising import TOKEN_PATTERN, fixed_vocabulary
+from metalda.corpus.formats import is_saved
+from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
+from metalda.corpus.source import in_blocks, read_blocks
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.counting import Counter, TextWords, count_batches, count_on
 from metalda.evaluation.encoding import corpus_batches, text_encoder
@@ -188,7 +188,7 @@ def count_windows(
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike):
-            blocks = read_blocks(path, text=text, format=format, encoding=encoding, progress=progress)
+            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=progress)
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metalda.datasets.places import find_compressed
+from metalda.datasets.catalog import find_compressed
 from metalda.evaluation.coherence import score_topics
 from metalda.evaluation.windows import count_windows
 from metalda.experiments import perplexity

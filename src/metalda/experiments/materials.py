@@ -10,7 +10,7 @@ from typing import Any
 
 from metalda.corpus import Corpus
 from metalda.datasets import load_newsgroups, load_reuters, load_tmn, load_ws
-from metalda.datasets.places import places
+from metalda.datasets.catalog import places
 from metalda.errors import InputError
 from metalda.meta import Embeddings, WordFeatures
 

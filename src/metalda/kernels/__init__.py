@@ -1,5 +1,6 @@
 """The only compiled code: arrays in, arrays out; Numba and NumPy alone.
 
-Every kernel has one signature. What a kernel only reads goes in through `metalda.kernels.border.frozen`
-(read-only, C-contiguous, one dtype), what it changes is allocated by us.
+Every kernel has one signature: `metalda.kernels.border.frozen` gives input arrays their dtype and layout, and arrays
+that a kernel changes are allocated by the caller. Each kernel is tested against a slow reference implementation in
+``tests/reference.py``.
 """

@@ -1,4 +1,11 @@
-"""How arrays enter compiled code, and how that code is compiled."""
+"""How functions become kernels, and how arrays enter them.
+
+`kernel` compiles what Python calls, `helper` what only kernels call, and `frozen` gives arrays the one dtype and layout
+that a kernel is compiled for. With ``NUMBA_DISABLE_JIT=1`` all of them are plain Python, for a debugger or coverage.
+
+The intrinsics at the end are machine instructions that Numba has no function for. Each has an equivalent in NumPy,
+which runs where nothing is compiled.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +18,24 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.datamodel import PrimitiveModel
+from numba.extending import intrinsic, register_model
 from numba.misc.appdirs import user_cache_dir
 from numpy.typing import DTypeLike, NDArray
 
-# Sums may be reordered and products fused, so that loops vectorise; NaN, inf and denormals keep their meaning.
+COMPILED = not numba.config.DISABLE_JIT
+LANES = 32  # float32 values of one vector: two registers of AVX-512, four of AVX2, eight of NEON
+
+# Sums may be reordered and products fused, so that loops vectorize; NaN, inf and denormals keep their meaning.
 _FASTMATH = {"reassoc", "contract", "nsz"}
 _compiled: list[Any] = []
 
 
 def _cache_folder() -> str:
-    """A folder for exactly these sources: Numba does not notice by itself when a callee in another file changes."""
+    """The cache folder of exactly these sources: Numba itself does not notice changes of a callee in another file."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return os.path.join(numba.config.CACHE_DIR or user_cache_dir("metalda"), digest)
@@ -32,7 +45,9 @@ _CACHE_FOLDER = _cache_folder()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile without the GIL and cached on disk; without a cache where no folder for it can be written."""
+    """Compile a function without the GIL and cache it on disk, or in memory alone where no folder can be written."""
+    if not COMPILED:
+        return _silent(function)
     outer = numba.config.CACHE_DIR
     try:
         numba.config.CACHE_DIR = _CACHE_FOLDER
@@ -46,34 +61,23 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Compile a function that only kernels call, into each of them."""
+    """Compile a function that only kernels call into each of them."""
+    if not COMPILED:
+        return _silent(function)
     return numba.njit(nogil=True, fastmath=_FASTMATH, forceinline=True)(function)
 
 
-@intrinsic
-def prefetch(typing_context, array, at):
-    """Ask for the memory of array.flat[at], which must be contiguous, ahead of its use."""
-
-    def generate(context, builder, signature, arguments):
-        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
-        kinds = [cgutils.voidptr_t, *[cgutils.int32_t] * 3]  # where, to be read, kept near, data
-        function_type = cgutils.ir.FunctionType(cgutils.ir.VoidType(), kinds)
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
-        builder.call(function, [address, *map(cgutils.int32_t, (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return numba.types.void(array, numba.types.uintp), generate
+_silent = np.errstate(all="ignore")  # integers wrap around and floats overflow without a warning, as in compiled code
 
 
 def compiled_kernels() -> tuple[Any, ...]:
-    """Every kernel that has been imported so far."""
+    """Return every kernel that has been imported so far."""
     return tuple(_compiled)
 
 
 def needs_compiling(*kernels: Any) -> bool:
-    """Whether the first call of one of these will have to compile it (some seconds) instead of reading the cache."""
-    return any(not each.signatures and not _is_cached(each) for each in kernels)
+    """Return whether the first call of one of these has to compile it, which takes seconds."""
+    return COMPILED and any(not each.signatures and not _is_cached(each) for each in kernels)
 
 
 def _is_cached(compiled: Any) -> bool:
@@ -87,7 +91,100 @@ def _is_cached(compiled: Any) -> bool:
 
 
 def frozen(array: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """A read-only, C-contiguous view (or copy, where the array is not yet so) of one dtype."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
+    """Return a read-only, C-contiguous view of an array with this dtype, or a copy where a view is impossible."""
+    view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+def _intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Make an intrinsic; where nothing is compiled, `plain` takes its place."""
+    return intrinsic if COMPILED else lambda _: plain
+
+
+@_intrinsic(plain=lambda array, at: None)
+def prefetch(typing_context, array, at):
+    """Ask for the memory of array.flat[at] ahead of its use; the array is contiguous."""
+
+    def generate(context, builder, signature, arguments):
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        kinds = [cgutils.voidptr_t, *[cgutils.int32_t] * 3]  # address, read or write, locality, data or code
+        function_type = cgutils.ir.FunctionType(cgutils.ir.VoidType(), kinds)
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
+        builder.call(function, [address, *map(cgutils.int32_t, (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp), generate
+
+
+# LANES topics of a row as one value, which stays in registers while it is added to or multiplied. LLVM vectorizes loops
+# whose length is known only at run time, but then loads and stores a sum in every round; it unrolls loops of constant
+# length before it could vectorize them. So these vectors are explicit.
+
+_VECTOR = ir.VectorType(ir.FloatType(), LANES)
+_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+
+
+class _Lanes(types.Type):
+    def __init__(self) -> None:
+        super().__init__("Lanes")
+
+
+@register_model(_Lanes)
+class _LanesModel(PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _VECTOR)
+
+
+_lanes = _Lanes()
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
+    data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
+    return builder.bitcast(builder.gep(data, [builder.mul(row, row.type(LANES))]), _VECTOR.as_pointer())
+
+
+@_intrinsic(plain=lambda array, row: array[row].copy())
+def load(typing_context, array, row):
+    """array[row] of a contiguous array [row, lane] of float32."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(_address(context, builder, signature.args[0], *arguments), align=4)
+
+    return _lanes(array, types.uintp), generate
+
+
+@_intrinsic(plain=lambda array, row, value: array.__setitem__(row, value))
+def store(typing_context, array, row, value):
+    """array[row] = value"""
+
+    def generate(context, builder, signature, arguments):
+        builder.store(arguments[2], _address(context, builder, signature.args[0], *arguments[:2]), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, _lanes), generate
+
+
+@_intrinsic(plain=lambda number: np.full(LANES, number, np.float32))
+def fill(typing_context, number):
+    """The same float32 in every lane."""
+
+    def generate(context, builder, signature, arguments):
+        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        first = builder.insert_element(undefined, arguments[0], ir.IntType(32)(0))
+        return builder.shuffle_vector(first, undefined, _FIRST)
+
+    return _lanes(types.float32), generate
+
+
+@_intrinsic(plain=np.add)
+def add(typing_context, a, b):
+    """a + b, lane by lane."""
+    return _lanes(_lanes, _lanes), lambda context, builder, signature, arguments: builder.fadd(*arguments)
+
+
+@_intrinsic(plain=np.multiply)
+def multiply(typing_context, a, b):
+    """a * b, lane by lane."""
+    return _lanes(_lanes, _lanes), lambda context, builder, signature, arguments: builder.fmul(*arguments)

@@ -1,34 +1,47 @@
-"""New documents, with phi held fixed."""
+"""New documents, with phi held fixed: their topics, the probability of their words, and their label sets.
+
+Every document has a random generator of its own, seeded by a key made of its words and labels, so its result does not
+depend on the other documents of a batch.
+"""
+
+import math
 
 import numpy as np
 from numba import float32
 
-from metalda.kernels.border import kernel
-from metalda.kernels.choice import FAINT, choose_topic, next_uniform, stir
+from metalda.kernels.border import helper, kernel
+from metalda.kernels.helpers import FAINT, choose_topic, log_rising, multiply_rising, next_uniform, stir
+
+
+@helper
+def _longest(offsets):
+    """Return the number of tokens of the longest document."""
+    longest = 0
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    return longest
 
 
 @kernel
 def _choose_faint_phi(factor, word_phi, uniform):
+    """Choose a topic in float64, for a token whose float32 weights vanish."""
     weights = factor.astype(np.float64) * word_phi
     return choose_topic(weights, len(weights), uniform * weights.sum())
 
 
 @kernel
 def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, theta):
-    """Fill theta[d, k], the mean of p(theta | words, alpha, phi), by Gibbs sampling with phi held fixed.
+    """Fill theta[d, k] with the mean of p(theta | words, alpha, phi), by Gibbs sampling; nears reference.fold_in.
 
-    Each document has a generator of its own, seeded by its key, so that its row does not depend on its neighbours. The
-    topic probabilities of every token are averaged rather than the topics drawn from them (Rao–Blackwell).
+    A token has p(z = k) ∝ (alpha[d, k] + m[d, k]) * phi[w, k]. These probabilities are averaged instead of the topics
+    drawn from them (Rao–Blackwell).
     """
     n_topics = alpha.shape[1]
     doc_counts = np.zeros(n_topics, np.int32)
     factor = np.empty(n_topics, np.float32)  # alpha[d, k] + m[d, k]
     weights = np.empty(n_topics, np.float32)
     expected = np.empty(n_topics, np.float32)
-    longest = 0
-    for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    topics = np.empty(longest, np.int64)
+    topics = np.empty(_longest(offsets), np.int64)
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
         doc_alpha = alpha[doc_rows[d]]
@@ -45,9 +58,9 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
                 word_phi = phi[words[i]]
                 total = float32(0)
                 for k in range(n_topics):
-                    weight = factor[k] * word_phi[k]
-                    weights[k] = weight
-                    total += weight
+                    weights[k] = factor[k] * word_phi[k]
+                for k in range(n_topics):
+                    total += weights[k]
                 state, uniform = next_uniform(state)
                 if total > FAINT:
                     new = choose_topic(weights, n_topics, float32(uniform * total))
@@ -64,17 +77,18 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
                 factor[new] = doc_alpha[new] + float32(doc_counts[new])
         mass = 0.0
         for k in range(n_topics):
-            theta[d, k] = doc_alpha[k] + expected[k] / float32(n_sweeps)
-            mass += theta[d, k]
+            expected[k] = doc_alpha[k] + expected[k] / float32(n_sweeps)
+        for k in range(n_topics):  # a loop without a store, so that it is vectorized whatever the arrays' addresses are
+            mass += expected[k]
         for k in range(n_topics):
-            theta[d, k] = float32(theta[d, k] / mass)
+            theta[d, k] = float32(expected[k] / mass)
         for i in range(last - first):
             doc_counts[topics[i]] = 0
 
 
 @kernel
 def hash_documents(word_keys, words, offsets, keys):
-    """Stir the keys of a document's words, in order, into its key."""
+    """Mix the keys of a document's words, in order, into its key with splitmix64."""
     for d in range(offsets.shape[0] - 1):
         state = keys[d]
         for i in range(offsets[d], offsets[d + 1]):
@@ -84,7 +98,7 @@ def hash_documents(word_keys, words, offsets, keys):
 
 @kernel
 def score_tokens(words, offsets, theta, phi, probabilities):
-    """Add p(w) = sum_k theta[d, k] phi[k, w] to the entry of every token."""
+    """Add p(w) = sum_k theta[d, k] phi[w, k] to the entry of every token; equals reference.score_tokens."""
     n_topics = theta.shape[1]
     for d in range(offsets.shape[0] - 1):
         for i in range(offsets[d], offsets[d + 1]):
@@ -92,3 +106,75 @@ def score_tokens(words, offsets, theta, phi, probabilities):
             for k in range(n_topics):
                 total += theta[d, k] * phi[words[i], k]
             probabilities[i] += total
+
+
+@helper
+def _weigh_sets(counts, used, n_used, length, log_shares, alpha, alpha_sums, draw, weights):
+    """Fill p(set | m[d, .]) ∝ share of the set times the Dirichlet-multinomial probability of the counts."""
+    n_sets = weights.shape[0]
+    highest = -np.inf
+    for r in range(n_sets):
+        log_weight, product = log_shares[r] - log_rising(alpha_sums[draw, r], length), 1.0
+        for j in range(n_used):
+            k = used[j]
+            log_weight, product = multiply_rising(log_weight, product, alpha[draw, r, k], counts[k])
+        weights[r] = log_weight + math.log(product)
+        highest = max(highest, weights[r])
+    total = 0.0
+    for r in range(n_sets):
+        weights[r] = math.exp(weights[r] - highest)
+        total += weights[r]
+    for r in range(n_sets):
+        weights[r] /= total
+
+
+@kernel
+def infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, start, n_burn_in, n_sweeps, chances):
+    """Fill chances[d, r] with p(set r | words of d), averaged over draws; nears reference.label_set_posterior.
+
+    Alternates between the topics of the words given the alpha[draw, set, k] of the set, and the set given the topics.
+    The probabilities of the sets are averaged instead of the sets drawn (Rao–Blackwell). One chain passes through all
+    draws, with n_burn_in sweeps at the start of each. The first topics are drawn under the alpha `start`.
+    """
+    n_draws, n_sets, n_topics = alpha.shape
+    counts = np.zeros(n_topics, np.int64)
+    used = np.empty(n_topics, np.int64)
+    current = np.empty(n_topics, np.float64)
+    token_weights = np.empty(n_topics, np.float64)
+    set_weights = np.empty(n_sets, np.float64)
+    topics = np.empty(_longest(offsets), np.int64)
+    for d in range(offsets.shape[0] - 1):
+        first, last = offsets[d], offsets[d + 1]
+        state = keys[d]
+        for k in range(n_topics):
+            counts[k] = 0
+            current[k] = start[k]
+        for r in range(n_sets):
+            chances[d, r] = 0.0
+        for turn in range(n_draws * (n_burn_in + n_sweeps)):
+            draw, sweep = turn // (n_burn_in + n_sweeps), turn % (n_burn_in + n_sweeps)
+            for i in range(first, last):
+                if turn > 0:
+                    counts[topics[i - first]] -= 1
+                word = words[i]
+                total = 0.0
+                for k in range(n_topics):
+                    token_weights[k] = (current[k] + counts[k]) * phi[word, k]
+                    total += token_weights[k]
+                state, uniform = next_uniform(state)
+                new = choose_topic(token_weights, n_topics, uniform * total)
+                topics[i - first] = new
+                counts[new] += 1
+            n_used = 0
+            for k in range(n_topics):
+                if counts[k] > 0:
+                    used[n_used] = k
+                    n_used += 1
+            _weigh_sets(counts, used, n_used, last - first, log_shares, alpha, alpha_sums, draw, set_weights)
+            state, uniform = next_uniform(state)
+            chosen = choose_topic(set_weights, n_sets, uniform)
+            for k in range(n_topics):
+                current[k] = alpha[draw, chosen, k]
+            if sweep >= n_burn_in:
+                for r in range(n_sets):
+                    chances[d, r] += set_weights[r] / (n_draws * n_sweeps)

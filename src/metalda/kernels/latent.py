@@ -1,10 +1,10 @@
-"""LF-LDA's sweep: every token has a topic z, and comes from counts (s = 0) or from the vectors of words (s = 1).
+"""The sweep of LF-LDA: a token has a topic z, and comes from the counts (s = 0) or from the word vectors (s = 1).
 
     p(z = k, s = 0) ∝ (alpha[d, k] + m[d, k]) (1 - weight) (beta + n0[k, v]) / (V beta + n0[k, .])
     p(z = k, s = 1) ∝ (alpha[d, k] + m[d, k]) weight softmax[k, v]
 
-m counts tokens of both kinds. In the initial sweeps, which know of no vectors of topics yet, n1 stands in for the
-softmax, just as n0 does in the first line, among the V1 words that have a vector.
+m counts tokens of both kinds. The initial sweeps have no topic vectors yet. In them the softmax is replaced by
+(beta + n1[k, v]) / (V1 beta + n1[k, .]), where V1 words have a vector.
 """
 
 import math
@@ -13,16 +13,16 @@ import numpy as np
 from numba import float64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.choice import choose_topic, multiply_rising, next_uniform
+from metalda.kernels.helpers import choose_topic, multiply_rising, next_uniform
 from metalda.kernels.tokens import enter_document, leave_document
 
 BY_COUNTS, BY_VECTORS = 0, 1  # the two kinds of tokens, s
-NO_VECTOR = 0  # the row of the softmax, all 0, of words that have none
+NO_VECTOR = 0  # the row of the softmax for words without a vector, all 0
 
 
 @helper
 def choose_kind(by_counts, by_vectors, uniform):
-    """Which of the two weights of its topic a token comes from; equals reference.choose_kind. Never one that is 0."""
+    """Choose a kind in proportion to its weight; equals reference.choose_kind. A weight of 0 is never chosen."""
     if by_counts <= 0 or by_vectors <= 0:
         return BY_VECTORS if by_vectors > 0 else BY_COUNTS
     return BY_VECTORS if uniform * (by_counts + by_vectors) >= by_counts else BY_COUNTS
@@ -30,7 +30,7 @@ def choose_kind(by_counts, by_vectors, uniform):
 
 @helper
 def _move(counts, totals, inverse, shares, masses, kind, word, topic, change):
-    """Add a token to a topic, or take it away."""
+    """Add `change` tokens to a topic."""
     counts[kind, word, topic] += change
     totals[kind, topic] += change
     inverse[kind, topic] = shares[kind] / (masses[kind] + totals[kind, topic])
@@ -58,10 +58,10 @@ def sweep_latent(
 ):
     """Resample every token in place; equals reference.sweep_latent.
 
-    `counts`, `totals`, `masses` (V beta and V1 beta) and `shares` (1 - weight and weight) have the two kinds first;
-    `softmax` is multiplied by `weight`. In the initial sweeps only its row NO_VECTOR is looked at. Sums are float64:
-    that costs little beside the rows that are read for every token, and no weight is too small for it.
-    Returns how many tokens moved, and log p(z | alpha).
+    The kind is the first axis of `counts`, `totals`, `masses` (V beta, V1 beta) and `shares` (1 - weight, weight).
+    `softmax` is multiplied by `weight`; the initial sweeps (not `joint`) read only its row NO_VECTOR. Weights are
+    float64, so that none underflows; reading the rows of a token dominates the cost. Returns how many tokens moved, and
+    log p(z | alpha).
     """
     n_topics = totals.shape[1]
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
@@ -124,7 +124,7 @@ def sweep_latent(
 
 @kernel
 def counts_log_likelihood(counts, totals, beta, mass):
-    """log p of the words of every topic under a symmetric Dirichlet; equals reference.dirichlet_multinomial."""
+    """Return log p of the words of all topics under a symmetric Dirichlet; equals reference.dirichlet_multinomial."""
     log_product, product = 0.0, 1.0
     for word in range(counts.shape[0]):
         for k in range(counts.shape[1]):
@@ -138,7 +138,7 @@ def counts_log_likelihood(counts, totals, beta, mass):
 
 @kernel
 def softmax_log_likelihood(counts, vector_rows, softmax):
-    """sum n1[k, v] log(softmax[k, v])"""
+    """Return sum n1[k, v] log(softmax[k, v]), a part of reference.latent_log_likelihood."""
     total = 0.0
     for word in range(counts.shape[0]):
         for k in range(counts.shape[1]):

@@ -1,7 +1,7 @@
-"""The counts n[k, v]: of every word a list of its topics, sorted, with their counts.
+"""The counts n[k, v] as lists: for every word its topics, in ascending order, and their counts.
 
-Lists are sorted so that they, and with them every choice made from them, depend on the counts alone and not on how
-these came about.
+The lists are sorted, so that every choice made from them depends on the counts alone, not on the order of moves.
+Word v has list_sizes[v] entries from list_starts[v] on, and room for as many more as it can need.
 """
 
 import math
@@ -10,18 +10,17 @@ import numpy as np
 from numba import float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.choice import log_rising, multiply_rising
-from metalda.kernels.draws import draw_minus_log_beta, draw_tables
+from metalda.kernels.helpers import draw_minus_log_beta, draw_tables, log_rising, multiply_rising
 
 
 @helper
 def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new):
-    """Take 1 from the count of `old` in the list of a word, and give it to `new`.
+    """Move 1 from the count of `old` to that of `new` in the list of a word.
 
-    A topic of count 0 leaves the list, a topic of count 1 comes in where it belongs, and those between make room.
+    A topic whose count reaches 0 leaves the list, and a new topic is inserted in order; the topics between them shift.
     """
     old_at, new_at = int32(0), int32(0)
-    for j in range(size):  # every topic is asked: the end of a search could not be foreseen
+    for j in range(size):  # without an early exit, which would be mispredicted
         k = list_topics[uintp(start + j)]
         old_at += int32(k < old)
         new_at += int32(k < new)
@@ -36,7 +35,7 @@ def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, n
         if stays:
             return
         list_sizes[word] = size - 1
-        to = end - 1  # the last place is left over
+        to = end - 1  # the last place becomes free
     elif stays:
         list_sizes[word] = size + 1
         at = end  # a place is added
@@ -55,7 +54,7 @@ def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, n
 
 @kernel
 def copy_counts(list_starts, sizes, topics, counts, totals, to_sizes, to_topics, to_counts, to_totals):
-    """Copy the counts, but not the room that lists leave free."""
+    """Copy the used part of every list, and the totals."""
     to_totals[:] = totals
     for v in range(sizes.shape[0]):
         to_sizes[v] = sizes[v]
@@ -66,7 +65,7 @@ def copy_counts(list_starts, sizes, topics, counts, totals, to_sizes, to_topics,
 
 @helper
 def _head(list_topics, at, end):
-    """The next topic of a list, or one beyond all topics."""
+    """Return the next topic of a list, or a number beyond all topics."""
     return int64(list_topics[uintp(at)]) if at < end else int64(1 << 62)
 
 
@@ -86,7 +85,10 @@ def add_changes(
     sum_counts,
     sum_totals,
 ):
-    """sum += new - old, in one pass through the three lists of every word."""
+    """Compute sum += new - old in one pass through the three lists of every word.
+
+    Equals counting from scratch: the changes of all shards, added to the old counts, are the counts of all new topics.
+    """
     n_topics = sum_totals.shape[0]
     topics, counts = np.empty(n_topics, sum_topics.dtype), np.empty(n_topics, sum_counts.dtype)
     for k in range(n_topics):
@@ -141,9 +143,10 @@ def word_tables(
     last,
     rng,
 ):
-    """Step 4, q'[k] and t'[k, v] for topics first … last - 1.
+    """Step 4: draw q'[k] ~ Beta(beta[k, .], n[k, .]) and t'[k, v] ~ CRP(beta[k, v], n[k, v]), k = first … last - 1.
 
-    Fills the sum of t' by feature and topic, and -log q' by topic. An empty topic has neither.
+    Adds t' by feature and topic to `label_tables`, and fills -log q' by topic; both are 0 for an empty topic. The draws
+    equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
     for k in range(first, last):
         minus_log_q[k] = 0.0
@@ -161,7 +164,10 @@ def word_tables(
 
 @kernel
 def word_log_likelihood(list_starts, list_sizes, list_topics, list_counts, word_rows, beta, first, last):
-    """log prod Γ(beta[k, v] + n[k, v]) / Γ(beta[k, v]) over words first … last - 1"""
+    """Return log prod Γ(beta[k, v] + n[k, v]) / Γ(beta[k, v]) over words first … last - 1.
+
+    Minus `totals_log_likelihood` it equals reference.dirichlet_multinomial, summed over topics.
+    """
     log_product, product = 0.0, 1.0
     for v in range(first, last):
         row = uintp(word_rows[v])
@@ -173,7 +179,7 @@ def word_log_likelihood(list_starts, list_sizes, list_topics, list_counts, word_
 
 @kernel
 def totals_log_likelihood(topic_totals, beta_sums):
-    """log prod Γ(beta[k, .] + n[k, .]) / Γ(beta[k, .])"""
+    """Return log prod Γ(beta[k, .] + n[k, .]) / Γ(beta[k, .]) over topics."""
     total = 0.0
     for k in range(topic_totals.shape[0]):
         total += log_rising(beta_sums[k], topic_totals[k])

@@ -1,55 +1,36 @@
-"""Documents that share a pseudo-document (PTM): which one each belongs to, given its topics or its words.
+"""PTM: draw the pseudo-document of every document, given its topics or its words.
 
     p(l_d = l) ∝ (M[l] + lambda) prod_k prod_{j < m[d, k]} (N[l, k] + alpha[k] + j) / prod_{i < N_d} (N[l] + alpha. + i)
 
-Weights are products of many factors, whose range no float holds: where documents are long, exponents of two are taken
-out now and then and kept as integers, which is exact and takes no logarithm. The products over topics run through all
-pseudo-documents in one vectorised loop. Those of the denominators depend on a document's length alone, so documents
-are visited by length: what changes between two of the same length is what the document has left and where it went.
+Weights are products of many factors and exceed the range of a float. For long documents, exponents of two are therefore
+kept as integers (`take_exponents`). The products over topics run over all pseudo-documents in one vectorized loop. The
+denominators depend only on the length of a document. So documents are visited by length: between two documents of the
+same length, only the denominators of the pseudo-documents that the first one left and joined change.
 """
 
 import math
 
 import numpy as np
-from numba import float64, int32, int64, uint64, uintp
+from numba import float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.choice import choose_topic, log_rising, multiply_rising, next_uniform
+from metalda.kernels.helpers import (
+    choose_topic,
+    give_exponents,
+    log_rising,
+    multiply_rising,
+    next_uniform,
+    take_exponents,
+)
 
-REACH = 870  # products stay between 2^-REACH and 2^REACH; one more factor, of float32, does no harm
+REACH = 870  # products stay between 2^-REACH and 2^REACH, so that one more float32 factor cannot overflow
 STRIDE = 4  # tokens whose factors are multiplied in one pass
-WORDS_AT_ONCE = 7  # float32 probabilities whose product float64 holds, whatever they are
-
-
-@helper
-def _take_exponents(products, exponents):
-    """Leave a number from 1 to 2 of each product, and add its exponent to `exponents`.
-
-    What is 0 becomes 2^-1023, which is less than any product within reach.
-    """
-    bits = products.view(np.uint64)
-    for p in range(bits.shape[0]):
-        exponent = int64(bits[p] >> uint64(52)) - 1023
-        bits[p] -= uint64(exponent << 52)
-        exponents[p] += exponent
-
-
-@helper
-def _scale_to_greatest(products, exponents, scales):
-    """Multiply the exponents in again, such that the greatest is 0; `scales` is for what they stand for."""
-    greatest = exponents[0]
-    for p in range(exponents.shape[0]):
-        greatest = max(greatest, exponents[p])
-    bits = scales.view(np.uint64)
-    for p in range(exponents.shape[0]):
-        bits[p] = uint64(max(exponents[p] - greatest + 1023, 0)) << uint64(52)
-    for p in range(exponents.shape[0]):
-        products[p] *= scales[p]
+WORDS_AT_ONCE = 7  # the product of as many float32 probabilities is in the range of float64
 
 
 @helper
 def _divide_by_rising(quotient, exponent, start, first, last):
-    """quotient * 2^exponent, divided by the product of start + i for i = first … last - 1."""
+    """Divide quotient * 2^exponent by the product of start + i for i = first … last - 1."""
     product = 1.0 / quotient
     for i in range(first, last):
         product *= start + i
@@ -61,7 +42,7 @@ def _divide_by_rising(quotient, exponent, start, first, last):
 
 @helper
 def _multiply_stride(products, counts, rows, shifts, i):
-    """Multiply with the factors N[l, k] + shift of some tokens at a time."""
+    """Multiply products by the factors N[l, k] + shift of STRIDE tokens."""
     row_a, row_b = counts[uintp(rows[i])], counts[uintp(rows[i + 1])]
     row_c, row_d = counts[uintp(rows[i + 2])], counts[uintp(rows[i + 3])]
     a, b, c, d = shifts[i], shifts[i + 1], shifts[i + 2], shifts[i + 3]
@@ -71,7 +52,7 @@ def _multiply_stride(products, counts, rows, shifts, i):
 
 @helper
 def _bits_per_token(alpha, alpha_sum, n_tokens):
-    """By how many powers of two a token can change a weight at the most, both ways together."""
+    """Return the number of powers of two by which one token can change a weight at most."""
     bits = math.log2(alpha_sum + n_tokens + 1)
     for k in range(alpha.shape[0]):
         bits = max(bits, math.log2(alpha_sum + n_tokens + 1) - math.log2(alpha[k]))
@@ -82,14 +63,14 @@ def _bits_per_token(alpha, alpha_sum, n_tokens):
 def move_documents(topics, offsets, order, alpha, concentration, pseudo, counts, totals, sizes, seed):
     """Draw the pseudo-document of every document in `order`, shortest first; equals reference.move_documents.
 
-    Changes `pseudo`, and with it N as `counts` [topic, pseudo-document], N[l] as `totals` and M[l] as `sizes`. The last
-    row of `counts` is no topic but zeros, which fill up the last stride.
+    Changes `pseudo`, `counts` (N as [topic, pseudo-document]), `totals` (N[l]) and `sizes` (M[l]). The last row of
+    `counts` is all 0; it pads the last stride of a document.
     """
     n_topics, n_pseudo = counts.shape[0] - 1, counts.shape[1]
     alpha_sum, n_tokens, n_documents = alpha.sum(), totals.sum(), int64(sizes.sum())
     scale = 1.0 / (n_documents + n_pseudo * concentration)
-    bits = _bits_per_token(alpha, alpha_sum, n_tokens)
-    stretch = STRIDE * max(int64(REACH / bits) // STRIDE, 1)  # tokens after which exponents are taken out
+    growth = _bits_per_token(alpha, alpha_sum, n_tokens)
+    stretch = STRIDE * max(int64(REACH / growth) // STRIDE, 1)  # tokens after which exponents are taken out
     longest = 0
     for d in order:
         longest = max(longest, offsets[d + 1] - offsets[d])
@@ -97,8 +78,8 @@ def move_documents(topics, offsets, order, alpha, concentration, pseudo, counts,
     seen = np.zeros(n_topics, np.int32)  # m[d, k] so far
     inverses = np.ones(n_pseudo, np.float64)  # 1 / prod_{i < length} (N[l] + alpha. + i)
     inverse_exponents = np.zeros(n_pseudo, np.int64)
-    weights, scales = np.empty(n_pseudo, np.float64), np.empty(n_pseudo, np.float64)
-    exponents = np.empty(n_pseudo, np.int64)
+    weights, exponents = np.empty(n_pseudo, np.float64), np.empty(n_pseudo, np.int64)
+    bits = weights.view(np.uint64)
     state, length = seed, 0
     for d in order:
         first, last = offsets[d], offsets[d + 1]
@@ -126,17 +107,16 @@ def move_documents(topics, offsets, order, alpha, concentration, pseudo, counts,
             rows[i], shifts[i] = n_topics, 1.0
         for p in range(n_pseudo):
             weights[p] = (sizes[p] + concentration) * scale * inverses[p]
-        if n * bits < REACH:
+        if n * growth < REACH:
             for i in range(0, n, STRIDE):
                 _multiply_stride(weights, counts, rows, shifts, i)
         else:
             exponents[:] = inverse_exponents
             for i in range(0, n, STRIDE):
                 if i % stretch == 0:
-                    _take_exponents(weights, exponents)
+                    take_exponents(bits, exponents)
                 _multiply_stride(weights, counts, rows, shifts, i)
-            _take_exponents(weights, exponents)
-            _scale_to_greatest(weights, exponents, scales)
+            give_exponents(weights, bits, exponents)
         state, uniform = next_uniform(state)
         new = uintp(choose_topic(weights, n_pseudo, uniform * weights.sum()))
         pseudo[d] = new
@@ -152,7 +132,7 @@ def move_documents(topics, offsets, order, alpha, concentration, pseudo, counts,
 
 @kernel
 def log_multinomials(counts, concentration):
-    """log p of sequences with these counts, by row, under one Dirichlet; equals reference.dirichlet_multinomial."""
+    """Return log p of sequences with these counts by row, one Dirichlet; equals reference.dirichlet_multinomial."""
     log_product, product = 0.0, 1.0
     concentration_sum = concentration.sum()
     for row in range(counts.shape[0]):
@@ -167,7 +147,10 @@ def log_multinomials(counts, concentration):
 
 @kernel
 def word_probabilities(phi, words, theta, probabilities):
-    """p(word | l) = sum_k theta[k, l] phi[word, k]: one row for each of `words`, whatever the others are."""
+    """Fill p(word | l) = sum_k theta[k, l] phi[word, k], one row for each of `words`.
+
+    The first step of reference.mix_pseudo_documents. A row does not depend on the other words.
+    """
     n_topics, n_pseudo = theta.shape
     for i in range(words.shape[0]):
         word_phi, row = phi[uintp(words[i])], probabilities[i]
@@ -188,13 +171,13 @@ def word_probabilities(phi, words, theta, probabilities):
 
 @kernel
 def mix_pseudo_documents(rows, offsets, probabilities, prior, theta, total):
-    """Add sum_l p(l | words) theta[k, l] of every document to its row of `total`; equals reference.mix.
+    """Add sum_l p(l | words) theta[k, l] to the row of every document; equals reference.mix_pseudo_documents.
 
     p(l | words) ∝ prior[l] prod_w p(w | l), where token i has row rows[i] of `probabilities`.
     """
     n_topics, n_pseudo = theta.shape
-    weights, scales = np.empty(n_pseudo, np.float64), np.empty(n_pseudo, np.float64)
-    exponents = np.empty(n_pseudo, np.int64)
+    weights, exponents = np.empty(n_pseudo, np.float64), np.empty(n_pseudo, np.int64)
+    bits = weights.view(np.uint64)
     mixed = np.empty(n_topics, np.float64)
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
@@ -205,9 +188,8 @@ def mix_pseudo_documents(rows, offsets, probabilities, prior, theta, total):
             for p in range(n_pseudo):
                 weights[p] *= row[p]
             if int32(i - first) % WORDS_AT_ONCE == WORDS_AT_ONCE - 1:
-                _take_exponents(weights, exponents)
-        _take_exponents(weights, exponents)
-        _scale_to_greatest(weights, exponents, scales)
+                take_exponents(bits, exponents)
+        give_exponents(weights, bits, exponents)
         mass = 0.0
         for k in range(n_topics):
             share, row = 0.0, theta[k]

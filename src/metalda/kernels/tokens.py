@@ -1,19 +1,19 @@
-"""Step 1 of a sweep, a new topic for every token.
+"""Step 1 of a sweep: draw a new topic for every token.
 
     p(z = k) ∝ (alpha[d, k] + m[d, k]) * (beta[k, v] + n[k, v]) / (beta[k, .] + n[k, .])
 
-Most tokens stay where they were. So the weight of the old topic comes first, and a token that stays changes nothing.
-The weight of the others is split, so that the cost follows the topics that a word really has:
+Most tokens keep their topic. So the weight of the old topic comes first, and a token that stays changes nothing. The
+weight of the other topics is split, so that the cost follows the number of topics that a word has:
 
-    (alpha + m) n    / (beta. + n.)    from the list of the word, where most of the weight is
-    (alpha + m) beta / (beta. + n.)    over all topics, in one vectorised product (`sweep_by_word`); or, where beta is
-                                       the same for all words of a topic, as two sums that are kept up to date as
-                                       tokens move (`sweep_shared`)
+    (alpha + m) n    / (beta. + n.)    from the list of the word, which has most of the weight
+    (alpha + m) beta / (beta. + n.)    over all topics, in one vectorized product (`sweep_by_word`); or, where beta is
+                                       the same for all words of a topic, as two sums that are updated as tokens move
+                                       (`sweep_shared`)
 
-Lists are short, and what costs is a branch that cannot be foreseen: a place is found by counting all sums that are
-too small, not by a search that stops. Counts are integers, and the float32 factors are formed from them anew, so that
-they do not drift; the sums that are kept are float64. Documents are visited in an order that keeps those with the same
-row of alpha together, so that factors need not be formed anew for each.
+Lists are short, and mispredicted branches dominate the cost. So a position in a list is found by counting all sums that
+are too small, without an early exit. Counts are integers, and float32 factors are recomputed from them, so that they do
+not drift; the sums that are updated are float64. Documents with the same row of alpha are visited together, so that
+factors are not recomputed for each document.
 """
 
 import math
@@ -22,13 +22,13 @@ import numpy as np
 from numba import float32, float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.choice import BLOCK, BRIGHT, FAINT, LARGE, SMALL, choose_topic_slowly, next_uniform
+from metalda.kernels.helpers import BLOCK, BRIGHT, FAINT, LARGE, SMALL, choose_topic, next_uniform
 from metalda.kernels.lists import move_in_list
 
 
 @helper
 def enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor):
-    """Count the topics of a document, and form their factors."""
+    """Count the topics of a document and compute their factors."""
     for i in range(first, last):
         doc_counts[uintp(topics[i])] += 1
     for i in range(first, last):
@@ -38,9 +38,9 @@ def enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor):
 
 @helper
 def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_counts, factor, log_ratio, top, bottom):
-    """Forget the topics of a document, and bring log p(z | alpha) = log_ratio + log(top / bottom) up to date.
+    """Reset the counts of a document, and update log p(z | alpha) = log_ratio + log(top / bottom).
 
-    Token by token this is a product of (alpha[k] + those of topic k before it) / (alpha. + those before it).
+    The probability is a product over tokens of (alpha[k] + earlier tokens of topic k) / (alpha. + earlier tokens).
     """
     for i in range(first, last):
         k = uintp(topics[i])
@@ -56,9 +56,9 @@ def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_count
 
 @helper
 def _weigh_others(list_topics, list_counts, start, size, factor, old, sums):
-    """sums[j], of (alpha + m) n / (beta. + n.) over the topics of a word up to the j-th, where factor[old] is 0.
+    """Fill the cumulative sums of (alpha + m) n / (beta. + n.) over the topics of a word, where factor[old] is 0.
 
-    Returns the last of them, and n of the old topic.
+    Returns the last sum, and n of the old topic.
     """
     total, old_count = float32(0), int32(0)
     for j in range(size):
@@ -71,7 +71,7 @@ def _weigh_others(list_topics, list_counts, start, size, factor, old, sums):
 
 @helper
 def _choose_from_list(list_topics, start, size, sums, x):
-    """The topic at the first of the sums that is above x; its weight is never 0."""
+    """Return the topic at the first sum above x; its weight is never 0."""
     at = int32(0)
     for j in range(size):
         at += int32(sums[j] <= x)
@@ -80,7 +80,7 @@ def _choose_from_list(list_topics, start, size, sums, x):
 
 @helper
 def _weigh_old(alpha, doc_count, word_count, beta, beta_sum, topic_total):
-    """(alpha + m) (beta + n) / (beta. + n.) by counts without the token. Its factor vanishes where others' do."""
+    """Return (alpha + m) (beta + n) / (beta. + n.) from counts without the token, rounded as for the other topics."""
     factor = float32(float64(alpha + float32(doc_count)) / (beta_sum + topic_total))
     return factor * (beta + float32(word_count))
 
@@ -89,29 +89,34 @@ def _weigh_old(alpha, doc_count, word_count, beta, beta_sum, topic_total):
 def _choose_without_float32(
     doc_counts, alpha, list_topics, list_counts, start, size, old, beta, topic_totals, beta_sums, uniform
 ):
-    """The same choice in float64, for a token whose float32 weights vanish or overflow."""
-    word_counts = np.zeros(alpha.shape[0], np.int32)
+    """Draw the topic of one token in float64, where its float32 weights vanish or overflow."""
+    n_topics = alpha.shape[0]
+    word_counts = np.zeros(n_topics, np.int32)
     for j in range(size):
         word_counts[list_topics[start + j]] = list_counts[start + j]
-    for counts in (doc_counts, word_counts):
-        counts[old] -= 1
-    topic_totals[old] -= 1
-    chosen = choose_topic_slowly(doc_counts, alpha, word_counts, beta, topic_totals, beta_sums, uniform)
-    doc_counts[old] += 1
-    topic_totals[old] += 1
-    return int64(chosen)
+    weights = np.empty(n_topics, np.float64)
+    total = 0.0
+    for k in range(n_topics):
+        own = int64(k == old)
+        weights[k] = (
+            (float64(alpha[k]) + (doc_counts[k] - own))
+            * (float64(beta[k]) + (word_counts[k] - own))
+            / (beta_sums[k] + (topic_totals[k] - own))
+        )
+        total += weights[k]
+    return int64(choose_topic(weights, n_topics, uniform * total))
 
 
 @helper
 def _form_factors(k, doc_alpha, doc_counts, beta_sums, topic_totals, inverse, factor):
-    """The factors of a topic whose counts have changed."""
+    """Recompute the factors of a topic whose counts have changed."""
     inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
 
 
 @helper
 def _choose_by_word(factor, beta, x):
-    """First k with x < sum of factor * beta up to it, or the last of positive weight; -1 if float32 knows of none."""
+    """Return the first k with x < sum of factor * beta up to k, or the last k of positive weight, or -1."""
     n_topics = factor.shape[0]
     k = 0
     while k + BLOCK < n_topics:
@@ -155,9 +160,9 @@ def sweep_by_word(
     topic_totals,
     seed,
 ):
-    """Resample tokens begins[d] … ends[d] - 1 of every document, where beta may differ by word.
+    """Resample tokens begins[d] … ends[d] - 1 of every document; equals reference.sweep_tokens.
 
-    Equals reference.sweep_tokens in distribution. Returns how many tokens moved, and log p(z | alpha).
+    Row word_rows[v] of beta is that of word v. Returns how many tokens moved, and log p(z | alpha).
     """
     n_topics = topic_totals.shape[0]
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
@@ -239,7 +244,7 @@ def sweep_by_word(
 
 @helper
 def _choose_document_topic(topics, first, last, beta, inverse, old, x):
-    """The first topic but the old one with x < sum of beta / (beta. + n.) over the tokens up to it, or the last."""
+    """Return the first topic other than the old one with x < sum of beta / (beta. + n.) over tokens, or the last."""
     chosen = int64(-1)
     for i in range(first, last):
         k = uintp(topics[i])
@@ -254,9 +259,10 @@ def _choose_document_topic(topics, first, last, beta, inverse, old, x):
 
 @helper
 def _choose_smoothing_topic(alpha, beta, inverse, blocks, old, x):
-    """The first k but the old one with x < sum of alpha * beta / (beta. + n.) up to it, or the last of positive weight.
+    """Return the first k other than the old one with x < sum of alpha * beta / (beta. + n.) up to k.
 
-    `blocks` has the sums over BLOCK topics each, and the old topic's share. -1 if no other topic has weight.
+    Where there is none, the last topic of positive weight; -1 if no other topic has weight. `blocks` has the sums over
+    BLOCK topics each, including the old topic.
     """
     n_topics = alpha.shape[0]
     block, old_block = 0, int64(old) // BLOCK
@@ -299,10 +305,10 @@ def sweep_shared(
     topic_totals,
     seed,
 ):
-    """The same where beta[k] is the same for all words; equal to `sweep_by_word` in distribution.
+    """Resample tokens as `sweep_by_word` does, where beta[k] is the same for all words.
 
-    The part without n is kept as two sums: over the topics of the document, m beta / (beta. + n.), and over all topics,
-    alpha beta / (beta. + n.), which is rarely chosen from.
+    Equals reference.sweep_tokens in distribution. The part of the weights without n is kept as two sums: m beta /
+    (beta. + n.) over the topics of the document, and alpha beta / (beta. + n.) over all topics, which is rarely chosen.
     """
     n_topics = topic_totals.shape[0]
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]

@@ -1,104 +1,81 @@
-"""One topic for every document: DMM, and the generalised Pólya urn of GPU-DMM (Li et al. 2016).
+"""One topic for every document: DMM, and the generalized Pólya urn of GPU-DMM (Li et al. 2016).
 
     p(z = k) ∝ (alpha[k] + M[k]) * prod_w prod_{j < N[d, w]} (beta + c[k, w] + j)
                                  / prod_{i < N[d]} (beta V + c[k, .] + i)
 
-without the document itself: M[k] counts documents, and c = n + promotion * r counts tokens, n, and what words receive
-from similar ones, r. All of them are integers, so that a document is taken out exactly, with what it promotes.
+where all counts exclude the document itself. M[k] counts documents, and c = n + promotion * r, where n counts tokens
+and r the promotions that words receive from similar words. M, n and r are integers, so that a document and its
+promotions are removed exactly.
 
-The products run over all topics at once, token by token. Before they get too large or too small their exponents are
-taken out, by their bits, and added up as integers: there is no logarithm, and no document is too long.
+The products run over all topics at once, token by token. Before they overflow or underflow, their exponents of two are
+moved to integers (`take_exponents`), so documents of any length need no logarithms.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, uint64, uintp
+from numba import float32, float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel, prefetch
-from metalda.kernels.choice import choose_topic, log_rising, next_uniform
+from metalda.kernels.helpers import choose_topic, give_exponents, log_rising, next_uniform, take_exponents
 
-FRACTION, EXPONENT_0, BIAS = uint64(0x000FFFFFFFFFFFFF), uint64(0x3FF0000000000000), 1023  # of a float64 above 0
-LINE = 16  # int32 that memory brings at a time
-ROOM = 16  # neighbours that are copied at a time
-NEW_AT_A_TIME = 8  # as many of the smallest float32 can be multiplied in float64
+LINE = 16  # int32 values of a cache line
+ROOM = 16  # neighbors that are copied at a time
+NEW_AT_A_TIME = 8  # the product of as many float32 values is in the range of float64
 
 
 class Texts(NamedTuple):
-    """Documents, and the topic that all tokens of each have."""
+    """Documents, the topic of each, and which tokens promote."""
 
     words: Any
-    repeats: Any  # tokens of the same word that stand before in the document
+    repeats: Any  # earlier tokens of the same word in the document
     offsets: Any
-    topics: Any
-    promoted: Any  # whether a token promotes the neighbours of its word; empty where no word has any
+    topics: Any  # the same for all tokens of a document
+    promoted: Any  # whether a token promotes the neighbors of its word; empty if no word has neighbors
 
 
-class Neighbours(NamedTuple):
-    """Similar words: of word v indices[starts[v]:starts[v + 1]]. After the last there are ROOM more, of no meaning."""
+class Neighbors(NamedTuple):
+    """Similar words: those of word v are indices[starts[v]:starts[v + 1]]; ROOM entries of padding follow the last."""
 
     starts: Any
     indices: Any
-    most: int  # that all tokens of one document can promote
+    most: int  # the largest number of promotions of one document
 
 
 class UrnPriors(NamedTuple):
-    """Dirichlet parameters, and what a promotion counts beside a token."""
+    """Dirichlet parameters, and the weight of a promotion relative to a token."""
 
     alpha: Any  # by topic
     beta: float
     beta_sum: float  # beta V
     promotion: float
-    at_a_time: int  # so many tokens can be multiplied, and divided by as many masses, within float64
+    at_a_time: int  # tokens whose factors, and the divisors of as many, stay in the range of float64
 
 
 class UrnCounts(NamedTuple):
-    """What is in the urns. Of what is counted the first kind are tokens, the second, if any, what words receive."""
+    """The counts. Kind 0 are tokens, n; kind 1, absent if no word has neighbors, are promotions, r."""
 
     urns: Any  # [word, kind, topic]
     totals: Any  # [kind, topic]
     documents: Any  # M[k]
 
 
-@helper
-def _take_exponents(bits, exponents):
-    """Leave weights in [1, 2); what is 0, or nearly so, is taken for 2^-1023."""
-    for k in range(bits.shape[0]):
-        exponents[k] += int64(bits[k] >> uint64(52)) - BIAS
-        bits[k] = (bits[k] & FRACTION) | EXPONENT_0
-
-
-@helper
-def _give_exponents(weights, bits, exponents):
-    """Bring weights to where they stand beside the largest; returns their sum."""
-    _take_exponents(bits, exponents)
-    highest = exponents[0]
-    for k in range(exponents.shape[0]):
-        highest = max(highest, exponents[k])
-    total = 0.0
-    for k in range(exponents.shape[0]):
-        exponent = exponents[k] - highest + BIAS
-        bits[k] = ((bits[k] & FRACTION) | (uint64(exponent) << uint64(52))) if exponent > 0 else uint64(0)
-        total += weights[k]
-    return total
-
-
-# Short helpers: Numba counts references to the arrays of a helper that branches, which takes longer than a token.
+# The helpers are short and without branches: otherwise Numba counts references to their arrays, which is slow.
 
 
 @helper
 def _count_tokens(words, first, last, k, step, urns):
-    """Add the tokens of a document to topic k; or take them out, where step is -1."""
+    """Add the tokens of a document to topic k, or remove them if step is -1."""
     for i in range(uintp(first), uintp(last)):
         urns[uintp(words[i]), 0, k] += step
 
 
 @helper
 def _list_promotions(words, promoted, first, last, starts, indices, listed):
-    """List what the tokens of a document promote; returns how much that is.
+    """List the words that the tokens of a document promote, and return their number.
 
-    How many neighbours a word has is hard to foresee: enough are copied for most, and then not counted.
+    ROOM neighbors are copied at a time, whether a word has as many or not: a loop of varying length is mispredicted.
     """
     n_listed = uintp(0)
     for i in range(uintp(first), uintp(last)):
@@ -113,14 +90,14 @@ def _list_promotions(words, promoted, first, last, starts, indices, listed):
 
 @helper
 def _count_promotions(listed, n_listed, k, step, urns):
-    """Add promotions to topic k; or take them out, where step is -1."""
+    """Add promotions to topic k, or remove them if step is -1."""
     for j in range(n_listed):
         urns[uintp(listed[j]), 1, k] += step
 
 
 @helper
 def _fetch(words, first, last, urns):
-    """Have the urns of a document brought near while another is looked at."""
+    """Prefetch the urns of a document while another is processed."""
     size = uintp(urns.shape[1] * urns.shape[2])
     for i in range(uintp(first), uintp(last)):
         for j in range(uintp(0), size, uintp(LINE)):
@@ -129,7 +106,7 @@ def _fetch(words, first, last, urns):
 
 @helper
 def _multiply_tokens(words, repeats, start, end, beta, urns, weights):
-    """Multiply weights by beta + n + j."""
+    """Multiply weights by beta + n + j for every token."""
     for i in range(uintp(start), uintp(end)):
         word, base = uintp(words[i]), beta + repeats[i]
         for k in range(weights.shape[0]):
@@ -165,18 +142,18 @@ def _divide(weights, masses, first, last, divisors):
         for k in range(n_topics):
             divisors[k] *= masses[k] + i
     for k in range(n_topics):
-        weights[k] = np.divide(weights[k], divisors[k])  # `/` would look for 0, and not be vectorised
+        weights[k] = np.divide(weights[k], divisors[k])  # `/` checks for 0 and is not vectorized
 
 
 @kernel
-def sweep_documents(texts, neighbours, chances, priors, counts, theta, seed):
-    """Resample the topic of every document, and what its tokens promote; equals reference.sweep_documents.
+def sweep_documents(texts, neighbors, chances, priors, counts, theta, seed):
+    """Resample the topic of every document and which tokens promote; equals reference.sweep_documents.
 
-    A document without tokens has no topic. Returns how many tokens moved. If theta[d, k] has rows, nothing moves, and
-    the probabilities that topics were to be drawn with are added to it.
+    An empty document has no topic. Returns how many tokens moved. If theta[d, k] has rows, nothing is resampled, and
+    the conditional probabilities of the topics are added to it.
     """
-    words, repeats, offsets, topics, promoted = texts  # once: looking into tuples costs more than a document
-    starts, indices, most = neighbours
+    words, repeats, offsets, topics, promoted = texts  # once: access to a tuple costs more than a document
+    starts, indices, most = neighbors
     alpha, beta, beta_sum, promotion, at_a_time = priors
     urns, totals, documents = counts
     n_documents, n_topics = offsets.shape[0] - 1, documents.shape[0]
@@ -207,13 +184,13 @@ def sweep_documents(texts, neighbours, chances, priors, counts, theta, seed):
                 masses[k] += promotion * totals[1, k]
         for start in range(first, last, at_a_time):
             end = min(start + at_a_time, last)
-            _take_exponents(bits, exponents)
+            take_exponents(bits, exponents)
             if promotes:
                 _multiply_both(words, repeats, start, end, beta, promotion, urns, weights)
             else:
                 _multiply_tokens(words, repeats, start, end, beta, urns, weights)
             _divide(weights, masses, start - first, end - first, divisors)
-        total = _give_exponents(weights, bits, exponents)
+        total = give_exponents(weights, bits, exponents)
         new = old
         if moves:
             state, uniform = next_uniform(state)
@@ -242,12 +219,12 @@ def sweep_documents(texts, neighbours, chances, priors, counts, theta, seed):
 
 
 @kernel
-def promotion_chances(neighbours, priors, counts, chances):
-    """Fill p(k | w) / max_k' p(k' | w) of words with neighbours, where p(k | w) ∝ p(k) p(w | k).
+def promotion_chances(neighbors, priors, counts, chances):
+    """Fill p(k | w) / max_k' p(k' | w) for words with neighbors, where p(k | w) ∝ p(k) p(w | k).
 
     Equals reference.promotion_chances.
     """
-    starts, _, _ = neighbours
+    starts, _, _ = neighbors
     alpha, beta, beta_sum, promotion, _ = priors
     urns, totals, documents = counts
     n_topics = chances.shape[1]
@@ -267,7 +244,7 @@ def promotion_chances(neighbours, priors, counts, chances):
 
 @kernel
 def count_repeats(words, offsets, n_words, repeats):
-    """How many tokens of the same word stand before each in its document."""
+    """Count, for every token, the earlier tokens of the same word in its document; equals reference.count_repeats."""
     seen = np.zeros(n_words, np.int32)
     for d in range(offsets.shape[0] - 1):
         for i in range(offsets[d], offsets[d + 1]):
@@ -279,7 +256,7 @@ def count_repeats(words, offsets, n_words, repeats):
 
 @kernel
 def urn_log_likelihood(priors, counts):
-    """log p(w, z | alpha, beta) of DMM, for which promotions do not count; equals reference.urn_log_likelihood."""
+    """Return log p(w, z | alpha, beta) of DMM, without promotions; equals reference.urn_log_likelihood."""
     alpha, beta, beta_sum, _, _ = priors
     urns, totals, documents = counts
     log_likelihood, mass, n_documents, highest = 0.0, 0.0, int64(0), 0
@@ -291,7 +268,7 @@ def urn_log_likelihood(priors, counts):
     for v in range(urns.shape[0]):
         for k in range(urns.shape[2]):
             highest = max(highest, urns[v, 0, k])
-    log_risings = np.zeros(highest + 1)  # by count: most are 0, and few differ
+    log_risings = np.zeros(highest + 1)  # by count, since few counts are distinct
     for count in range(highest):
         log_risings[count + 1] = log_risings[count] + math.log(beta + count)
     for v in range(urns.shape[0]):
@@ -302,7 +279,10 @@ def urn_log_likelihood(priors, counts):
 
 @kernel
 def weigh_new_documents(words, offsets, alpha, phi, theta):
-    """Fill theta[d, k] ∝ alpha[k] * prod_i phi[w[i], k]: a document has one topic, and phi is held fixed."""
+    """Fill theta[d, k] ∝ alpha[k] * prod_i phi[w[i], k], the topic posterior with phi fixed.
+
+    Equals reference.weigh_new_documents.
+    """
     n_topics = alpha.shape[0]
     weights = np.empty(n_topics)
     bits, exponents = weights.view(np.uint64), np.empty(n_topics, np.int64)
@@ -311,10 +291,10 @@ def weigh_new_documents(words, offsets, alpha, phi, theta):
             weights[k] = alpha[k]
             exponents[k] = 0
         for start in range(offsets[d], offsets[d + 1], NEW_AT_A_TIME):
-            _take_exponents(bits, exponents)
+            take_exponents(bits, exponents)
             for i in range(start, min(start + NEW_AT_A_TIME, offsets[d + 1])):
                 for k in range(n_topics):
                     weights[k] *= float64(phi[uintp(words[i]), k])
-        total = _give_exponents(weights, bits, exponents)
+        total = give_exponents(weights, bits, exponents)
         for k in range(n_topics):
             theta[d, k] = float32(weights[k] / total)

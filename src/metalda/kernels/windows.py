@@ -1,13 +1,77 @@
-"""In how many sliding windows words occur, alone and in pairs."""
+"""Kernels of coherence: find the words of texts, and count the sliding windows that have one or two of them.
 
-from numba import int64, uintp
+A word is two or more word characters in a row, as in scikit-learn's default token pattern. Words are numbers, looked up
+in a hash table with open addressing; words outside the table are -1.
+"""
+
+from numba import int64, uint64, uintp
 
 from metalda.kernels.border import helper, kernel
+
+_START, _STEP = uint64(0xCBF29CE484222325), uint64(0x100000001B3)  # FNV-1a
+
+
+@helper
+def _look_up(characters, start, end, digest, table, word_characters, word_offsets):
+    """Return the number of the word characters[start:end] in the table, or -1."""
+    mask = uint64(table.shape[0] - 1)
+    at = (digest ^ (digest >> uint64(29))) & mask
+    while table[uintp(at)] >= 0:
+        word = table[uintp(at)]
+        first = word_offsets[word]
+        if word_offsets[word + 1] - first == end - start:
+            i = int64(0)
+            while i < end - start and word_characters[uintp(first + i)] == characters[uintp(start + i)]:
+                i += 1
+            if i == end - start:
+                return word
+        at = (at + uint64(1)) & mask
+    return int64(-1)
+
+
+@kernel
+def build_table(word_characters, word_offsets, table):
+    """Enter the numbers of words into a hash table that is all -1 and whose length is a power of two."""
+    mask = uint64(table.shape[0] - 1)
+    for word in range(word_offsets.shape[0] - 1):
+        digest = _START
+        for i in range(word_offsets[word], word_offsets[word + 1]):
+            digest = (digest ^ uint64(word_characters[i])) * _STEP
+        at = (digest ^ (digest >> uint64(29))) & mask
+        while table[uintp(at)] >= 0:
+            at = (at + uint64(1)) & mask
+        table[uintp(at)] = word
+
+
+@kernel
+def find_words(characters, ends, is_word, table, word_characters, word_offsets, words, offsets):
+    """Find the words of texts, as numbers from the table or -1; equals reference.find_words.
+
+    Text d ends before character ends[d], where the next one begins. Fills `words`, and `offsets` from 1 on.
+    """
+    n_words, start = int64(0), int64(0)
+    for d in range(ends.shape[0]):
+        end = ends[d]
+        i = start
+        while i < end:
+            if not is_word[characters[uintp(i)]]:
+                i += 1
+                continue
+            begin = i
+            digest = _START
+            while i < end and is_word[characters[uintp(i)]]:
+                digest = (digest ^ uint64(characters[uintp(i)])) * _STEP
+                i += 1
+            if i - begin > 1:
+                words[n_words] = _look_up(characters, begin, i, digest, table, word_characters, word_offsets)
+                n_words += 1
+        offsets[d + 1] = n_words
+        start = end
 
 
 @helper
 def _close(word, now, active, n_active, place_of, since, together):
-    """A word is gone from the window: count how long it was there, alone and with each of those that still are."""
+    """Take a word out of the window: add the windows that it was in, alone and with each word that remains."""
     together[word, word] += now - since[word]
     last = n_active - 1
     at = place_of[word]
@@ -22,16 +86,15 @@ def _close(word, now, active, n_active, place_of, since, together):
 
 @kernel
 def count_windows(words, offsets, window, forgets, together, totals, active, place_of, since, inside):
-    """Add the windows of documents that have two words (or one, on the diagonal); equals reference.count_windows.
+    """Count the windows that contain two words (or one, on the diagonal); equals reference.count_windows.
 
-    Words that are not asked for are -1; of `together` the upper triangle is filled. The window moves on by one word; a
-    document that is not longer than it is one window, and so is every document where `window` is 0. A pair is counted
-    when one of its words leaves, for all the windows since the other came: the work does not grow with the number of
-    windows that both are in.
+    Adds to the upper triangle of `together`, and to `totals`: all windows, and documents shorter than the window. The
+    window moves by one word. A document that is not longer than the window is one window; so is every document if
+    `window` is 0. A pair is counted when one of its words leaves the window, for all windows since both are in it, so
+    the work does not grow with the number of windows that contain both.
 
-    With `forgets` a word is gone as soon as one of its occurrences leaves the window, as in gensim. `totals` are
-    windows, and documents shorter than the window. The last four arrays, as long as there are words, are scratch;
-    `inside` is all zero, and is so again in the end.
+    With `forgets` a word leaves as soon as one of its occurrences does, as in gensim. The last four arrays are scratch
+    space, with an entry for each word; `inside` must be all zero, and is all zero again afterwards.
     """
     for d in range(offsets.shape[0] - 1):
         start, length = offsets[d], offsets[d + 1] - offsets[d]

@@ -1,4 +1,4 @@
-"""Meta information of words: embeddings, and the binary features that a word prior uses."""
+"""Meta information: the design matrix of labels and features, word features and embeddings."""
 
 from metalda.meta.embeddings import Embeddings
 from metalda.meta.word_features import WordFeatures, as_word_features

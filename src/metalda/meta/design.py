@@ -1,10 +1,13 @@
-"""Which labels (or features) come together: the rows whose Dirichlet parameters are shared."""
+"""The design: which labels (or features) every document (or word) has.
+
+Documents with equal labels share a row of the design, and with it a row of Dirichlet parameters.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,36 +21,37 @@ DEFAULT = "(default)"
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Documents by labels (or words by features), with the default label always present and equal rows merged.
+    """Documents by labels (or words by features), with equal rows merged and the default label in every row.
 
-    Eight labels, one to a document, make eight rows, whatever the number of documents.
+    With eight labels and one label for each document, the design has eight rows for any number of documents.
     """
 
-    names: tuple[str, ...]  # of the labels; the default is the last
+    names: tuple[str, ...]  # of the labels; the last is the default label
     row_of: NDArray[np.int32]  # document -> row
-    row_sizes: NDArray[np.float64]  # documents in a row
+    row_sizes: NDArray[np.float64]  # documents of each row
     row_starts: NDArray[np.int64]  # labels of row r: row_labels[row_starts[r]:row_starts[r + 1]]
     row_labels: NDArray[np.int32]
-    row_values: NDArray[np.float64]  # 1, unless values are real
+    row_values: NDArray[np.float64]  # all 1, unless labels are numbers
     label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
     label_rows: NDArray[np.int32]
-    zero_is_a_number: bool = False  # a row without labels is one whose numbers are all 0: nothing is missing
+    zero_is_a_number: bool = False  # a row without labels has numbers that are all 0; no label is missing
 
     @classmethod
     def build(
         cls, labels: NamedMatrix | None, n_items: int, *, real: bool = False, numbers: bool | None = None
     ) -> Design:
-        """Merge equal rows of `labels` (none: the default alone) for `n_items` documents or words.
+        """Merge equal rows of `labels` for `n_items` documents or words; without labels, all have the default alone.
 
-        Values may be `real`. Whether some of them are `numbers` is seen from these, unless it is known.
+        Values other than 0 and 1 are refused unless `real`. `numbers` tells whether labels are numbers, for which 0 is
+        a value like others; by default they are if a value is neither 0 nor 1.
         """
         names: tuple[str, ...] = ()
         matrix: Any = sparse.csr_array((n_items, 0))
         if labels is not None:
             if not real and not labels.is_binary:
                 raise InputError(
-                    "labels and word features must be 0 or 1 here; cut other numbers into intervals (bins, --bins), or "
-                    "use DMR, which takes the numbers of documents as they are"
+                    "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins), "
+                    "or use DMR, which accepts numbers of documents"
                 )
             names, matrix = labels.names, labels.matrix
             numbers = not labels.is_binary if numbers is None else numbers
@@ -59,7 +63,7 @@ class Design:
     def from_rows(
         cls, names: tuple[str, ...], row_of: NDArray[np.int32], rows: Any, *, zero_is_a_number: bool = False
     ) -> Design:
-        """From the distinct rows [row, label], the default label last, and the row of every document."""
+        """Build a design from distinct rows [row, label], the default label last, and the row of every document."""
         rows.sort_indices()
         columns = rows.tocsc()
         columns.sort_indices()
@@ -81,18 +85,18 @@ class Design:
 
     @cached_property
     def matrix(self) -> Any:
-        """Rows by labels, as a sparse array."""
+        """Return rows × labels as a sparse array."""
         shape = (self.n_rows, len(self.names))
         return sparse.csr_array((self.row_values, self.row_labels, self.row_starts), shape=shape)
 
-    @property
+    @cached_property
     def has_numbers(self) -> bool:
-        """Whether values are other than 0 and 1."""
+        """Return whether some values are neither 0 nor 1."""
         return bool((self.row_values != 1).any())
 
     @property
     def bare_row(self) -> int | None:
-        """The row of what has no labels, but the default one; None if there is none."""
+        """Return the row that has only the default label, or None."""
         if self.zero_is_a_number:
             return None
         bare = np.flatnonzero(np.diff(self.row_starts) == 1)
@@ -100,32 +104,22 @@ class Design:
 
     @property
     def label_sizes(self) -> NDArray[np.float64]:
-        """How many documents (or words) have each label."""
+        """Return how many documents (or words) have each label."""
         sizes = np.repeat(self.row_sizes, np.diff(self.row_starts))
         return np.bincount(self.row_labels, weights=sizes, minlength=len(self.names)).astype(np.float64)
 
     def multiply(self, log_weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Logarithms of the products of the weights of some rows' labels: exact, and for few rows or topics."""
+        """Return log products of the weights of some rows, in float64; meant for few rows or topics."""
         lengths = np.diff(self.row_starts)[rows]
         at = np.repeat(self.row_starts[rows] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         parts = log_weights[self.row_labels[at]] * self.row_values[at, None]
         return np.add.reduceat(parts, np.cumsum(lengths) - lengths, axis=0)
 
 
-class Concentration(NamedTuple):
-    """Dirichlet parameters by row of a design: documents (or words) with equal labels (or features) share a row."""
-
-    values: NDArray[np.float32]  # alpha[row, k] or beta[k, row]; lifted where float32 could not hold them
-    row_sums: NDArray[np.float64]  # alpha[row, .]
-    topic_sums: NDArray[np.float64]  # over all documents or words of the design: beta[k, .]
-    lifted_sums: NDArray[np.float64]  # the same of `values`
-    log_weights: NDArray[np.float64]  # [label, k]: what all of it is made of
-
-
 def _merge_rows(
     indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number the distinct rows in order of appearance: the number of each row, and the first row of each number."""
+    """Number distinct rows in order of appearance; return the number of each row, and the first row of each number."""
     known: dict[bytes, int] = {}
     firsts: list[int] = []
     row_of = np.empty(len(indptr) - 1, np.int32)

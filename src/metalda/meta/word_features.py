@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.corpus.named import first_duplicate
+from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
-from metalda.meta.feature_files import read_features
-from metalda.meta.frames import frame_features
-from metalda.meta.morphology import morphological_classes
-from metalda.meta.neighbours import neighbour_features
-from metalda.meta.words import as_vocabulary, examples
+from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
 from metalda.utils.packed import pack_words, unpack_words
 
@@ -27,12 +24,28 @@ if TYPE_CHECKING:
     from metalda.meta.embeddings import Embeddings
 
 
+def as_vocabulary(words: Iterable[str], argument: str) -> tuple[str, ...]:
+    """Convert to a tuple of strings; refuse a single string, whose letters would be taken for words."""
+    if isinstance(words, str):
+        raise InputError(f"{argument} must be a list of words, not the string {words[:40]!r}")
+    result = words if isinstance(words, tuple) else tuple(words)
+    for word in result:
+        if not isinstance(word, str):
+            raise InputError(f"{argument} must be strings, not {type(word).__name__}: {str(word)[:40]!r}")
+    return result
+
+
+def examples(words: Iterable[str], n: int = 3) -> str:
+    """Format the first words for an error message: ``'the', 'of', 'and'``."""
+    return ", ".join(repr(word[:40]) for word in islice(words, n)) or "nothing"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WordFeatures:
-    """Which words have which features.
+    """Binary features of words.
 
-    A model looks words up by name, so the table may hold more words than a corpus has, and should: a word that occurs
-    only in new documents is understood through its features if it is in here.
+    A model looks words up by name, so the table may hold more words than the training corpus. It should: an
+    out-of-vocabulary word of a new document gets its topics from its features if it has any here.
 
     Parameters
     ----------
@@ -57,9 +70,9 @@ class WordFeatures:
     def __post_init__(self) -> None:
         words = as_vocabulary(self.words, "words")
         if len(words) != len(self.features):
-            raise InputError(f"{len(words)} words for {len(self.features)} rows of features; they must be as many")
+            raise InputError(f"{len(words)} words for {len(self.features)} rows of features; the numbers must be equal")
         if (repeated := first_duplicate(words)) is not None:
-            raise InputError(f"the word {repeated!r} is there twice; words must be distinct")
+            raise InputError(f"the word {repeated!r} occurs twice; words must be distinct")
         if not self.features.is_binary:
             raise InputError("word features must be 0 or 1; cut real values into classes, or use Embeddings.binarize()")
         object.__setattr__(self, "words", words)
@@ -68,15 +81,15 @@ class WordFeatures:
     def read(cls, path: str | PathLike[str]) -> WordFeatures:
         """Read a file of word features, also as ``.gz``, ``.bz2`` or ``.xz``.
 
-        ``.csv`` and ``.tsv``: a header ``word,feature,…`` and rows of 0 and 1. Anything else is the Java original's
-        format, ``word<TAB>active indices``, whose features are named by their index.
+        ``.csv`` and ``.tsv`` have a header ``word,feature,…`` and rows of 0 and 1. Any other file has the format of the
+        Java original, ``word<TAB>active indices``; its features are named by their index.
         """
         words, matrix, names = read_features(locate(path))
         return cls(words, NamedMatrix(matrix, names))
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, str | Iterable[str]]) -> WordFeatures:
-        """From ``{word: feature}`` or ``{word: [feature, …]}``, for instance the WordNet classes of words."""
+        """Build features from ``{word: feature}`` or ``{word: [feature, …]}``, for instance WordNet classes."""
         words = as_vocabulary(mapping, "the keys of the mapping")
         if not words:
             raise InputError("no words: the mapping of word features is empty")
@@ -90,55 +103,60 @@ class WordFeatures:
 
     @classmethod
     def from_frame(cls, frame: Any) -> WordFeatures:
-        """From a frame whose index holds the words, or, of polars, whose first column does.
+        """Build features from a pandas frame whose index holds the words, or a polars frame whose first column does.
 
-        A column of 0/1 or booleans is one feature; a column of strings or categories is one feature ``column=value``
-        per value, and none for missing ones.
+        A column of 0/1 or booleans is one feature. A column of strings or categories has one feature ``column=value``
+        for each value; missing values have none.
         """
         words, matrix, names = frame_features(frame)
         return cls(words, NamedMatrix(matrix, names))
 
     @classmethod
-    def from_neighbours(
+    def from_neighbors(
         cls,
         embeddings: Embeddings,
-        n_neighbours: int = 10,
+        n_neighbors: int = 10,
         min_similarity: float = 0.5,
         vocabulary: Iterable[str] | None = None,
     ) -> WordFeatures:
-        """The paper's "semantic similarity": a word has feature ``near:w`` for itself and each of its nearest words w.
+        """Build the paper's "semantic similarity" features from nearest neighbors.
+
+        A word has feature ``near:w`` for itself and for each of its nearest words w.
 
         Parameters
         ----------
         embeddings : Embeddings
-        n_neighbours : int
-            How many nearest words, at most.
+        n_neighbors : int
+            The largest number of neighbors of a word.
         min_similarity : float
-            The least cosine of a neighbour.
+            The smallest cosine of a neighbor.
         vocabulary : iterable of str, optional
-            Only these words get features, and are neighbours; all that have a vector by default.
+            Only these words get features and are neighbors; by default all words with a vector.
 
         Notes
         -----
-        A feature that only one word has is left out: it says nothing about which words belong together.
+        A feature that only one word has is left out, since it connects no words.
         """
         wanted = None if vocabulary is None else set(as_vocabulary(vocabulary, "vocabulary"))
         rows = [row for row, word in enumerate(embeddings.words) if wanted is None or word in wanted]
         if not rows:
-            raise InputError(f"no word of the vocabulary has a vector; vectors are of {examples(embeddings.words)}")
+            raise InputError(
+                f"no word of the vocabulary has a vector; vectors are of {examples(embeddings.words)}. If the case "
+                "differs, lower-case the texts"
+            )
         words = tuple(embeddings.words[row] for row in rows)
-        matrix, kept = neighbour_features(embeddings.vectors[rows], n_neighbours, min_similarity)
+        matrix, kept = neighbor_features(embeddings.vectors[rows], n_neighbors, min_similarity)
         return cls(words, NamedMatrix(matrix, tuple(f"near:{words[row]}" for row in kept)))
 
     @classmethod
     def morphology(cls, words: Iterable[str], language: str = "english") -> WordFeatures:
-        """Features that need nothing but the words: stem classes, endings and shapes.
+        """Build features from the form of words alone: stems, endings and shapes.
 
         Parameters
         ----------
         words : iterable of str
-            Give all words that will be met, those of the training and of the test documents: only these get features,
-            and a class counts only if at least two of them share it.
+            The words of training and of new documents. Only these get features, and a stem is a feature only if at
+            least two of them share it.
         language : str
             A language of the Snowball stemmers.
         """
@@ -162,9 +180,9 @@ class WordFeatures:
         return {word: row for row, word in enumerate(self.words)}
 
     def combine(self, *others: WordFeatures) -> WordFeatures:
-        """The features of several sources side by side, for the words of any of them.
+        """Join the features of several sources, for the words of any of them.
 
-        A name that two sources use stays two features: ``1:name`` and ``2:name``.
+        A name that two sources use becomes two features: ``1:name`` and ``2:name``.
         """
         sources = (self, *others)
         words = tuple(dict.fromkeys(word for source in sources for word in source.words))
@@ -172,7 +190,7 @@ class WordFeatures:
         return WordFeatures(words, NamedMatrix(sparse.csr_array(matrix), _distinct_names(sources)))
 
     def rows(self, vocabulary: Iterable[str]) -> NamedMatrix:
-        """One row per word of the vocabulary, empty for a word that is not known; all features stay."""
+        """Return one row for each word of the vocabulary, empty for unknown words; all features are kept."""
         row_of = self._row_of
         rows = np.array([row_of.get(word, -1) for word in as_vocabulary(vocabulary, "vocabulary")], dtype=np.int64)
         known = rows >= 0
@@ -184,7 +202,7 @@ class WordFeatures:
         return NamedMatrix(matrix, self.features.names)
 
     def coverage(self, vocabulary: Iterable[str]) -> float:
-        """Share of the vocabulary that has at least one feature."""
+        """Return the share of the vocabulary that has at least one feature."""
         matrix = self.rows(vocabulary).matrix
         return float((np.diff(matrix.indptr) > 0).mean()) if matrix.shape[0] else 0.0
 
@@ -199,7 +217,7 @@ class WordFeatures:
             )
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """A small JSON document and plain arrays, from which ``from_saved`` makes the same features."""
+        """Return a small JSON document and plain arrays, from which ``from_arrays`` makes the same features."""
         words, word_offsets = pack_words(self.words)
         names, name_offsets = pack_words(self.features.names)
         matrix = self.features.matrix
@@ -214,8 +232,8 @@ class WordFeatures:
         return {"n_words": len(self.words), "n_features": len(self.features.names)}, arrays
 
     @classmethod
-    def from_saved(cls, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> WordFeatures:
-        """The inverse of ``to_arrays``."""
+    def from_arrays(cls, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> WordFeatures:
+        """Invert ``to_arrays``."""
         try:
             words = unpack_words(arrays["words"], arrays["word_offsets"])
             names = unpack_words(arrays["names"], arrays["name_offsets"])
@@ -229,7 +247,7 @@ class WordFeatures:
 
 
 def as_word_features(obj: Any) -> WordFeatures | None:
-    """What a user may give as ``word_features=``: WordFeatures, a mapping, a frame, or None."""
+    """Convert the argument ``word_features=``: WordFeatures, a mapping, a frame, or None."""
     if obj is None or isinstance(obj, WordFeatures):
         return obj
     if isinstance(obj, Mapping):

@@ -21,7 +21,6 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
-from metalda.meta.shards import group_words, order_by_group, shard_bounds
 from metalda.models.identity import identify
 from metalda.models.inputs import has_words, read_input
 from metalda.models.inspection import Inspection
@@ -33,6 +32,7 @@ from metalda.priors import LogLinear
 from metalda.samplers import Draw, Problem, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 from metalda.samplers.folding import Documents, infer_theta
+from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
@@ -217,7 +217,7 @@ class TopicModel(Inspection, NewDocuments, Prediction, Shown):
         self.n_iter_ = trained.n_sweeps
         self.n_features_in_ = len(corpus.vocabulary)
         self.vocabulary_ = corpus.vocabulary
-        self.tokenising_ = corpus.tokenising
+        self.schema_ = corpus.schema
         self.label_names_ = doc_prior.design.names[:-1]
         self.feature_names_ = word_prior.design.names[:-1]
         self.label_sizes_ = doc_prior.design.label_sizes
@@ -288,7 +288,7 @@ def _require_words(corpus: Corpus) -> None:
     if len(corpus) == 0:
         raise InputError("the corpus is empty: there is no document to learn from")
     if corpus.n_tokens == 0:
-        raise InputError("every document is empty: there is no word to learn from; check the tokenising options")
+        raise InputError("every document is empty: there is no word to learn from; check the tokenizing options")
 
 
 def _without_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.meta.design import Design
-from metalda.meta.shards import shard_bounds
 from metalda.samplers.folding import Documents
+from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
 from metalda.meta.design import Design
-from metalda.meta.neighbours import neighbour_lists
+from metalda.meta.feature_sources import neighbor_lists
 from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
 from metalda.models.embedded import EmbeddedModel
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, Sampler, Urn
-from metalda.samplers.folding import Documents, infer_single_topics
+from metalda.samplers.folding import Documents
+from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # that topics share, where doc_prior is not given
@@ -135,4 +136,4 @@ class GPUDMM(DMM, EmbeddedModel):
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         vectors, _ = self._vectors_to_learn_from(corpus.vocabulary)
-        return Urn(neighbour_lists(vectors, self.max_neighbours, self.similarity), self.promotion)
+        return Urn(neighbor_lists(vectors, self.max_neighbours, self.similarity), self.promotion)

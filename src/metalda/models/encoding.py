@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import Corpus, NamedMatrix
-from metalda.corpus.tokenising import renumber
+from metalda.corpus.vocabulary import renumber
 from metalda.meta.design import Design
 from metalda.samplers.folding import Documents, key_documents
 

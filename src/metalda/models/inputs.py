@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Corpus, Schema
 from metalda.errors import EmptyVocabularyError, InputError
 
 
@@ -22,9 +21,9 @@ def read_input(
     *,
     fitting: bool,
     names_needed: bool = False,
-    tokenising: Tokenising | None = None,
+    schema: Schema | None = None,
 ) -> Corpus:
-    """A corpus with labels from a Corpus, a count matrix, texts (of which `tokenising` makes words) or token lists."""
+    """Return a corpus with labels from a Corpus, a count matrix, texts, token lists, or rows that fit the schema."""
     if fitting and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
     if isinstance(X, Corpus):
@@ -36,10 +35,13 @@ def read_input(
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
-        from_texts = partial(Corpus.from_texts, **(tokenising or Tokenising()).arguments)
-        return _tokenise(from_texts, X, y, None if fitting else vocabulary)
+        if schema is None:  # a model of tokens or counts knows which words it has
+            schema = Schema() if fitting else Schema(stop_words=None)
+        return _tokenize(partial(Corpus.from_texts, **schema.tokenizing), X, y, None if fitting else vocabulary)
+    if schema is not None and schema.fits(X):
+        return _read_rows(X, y, schema, vocabulary)
     if _is_tokens(X):
-        return _tokenise(Corpus.from_tokens, X, y, None if fitting else vocabulary)
+        return _tokenize(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:
         raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", ())
@@ -73,7 +75,7 @@ def has_words(X: Any) -> bool:
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
-def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
+def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
     """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
     try:
         return make(X, y)
@@ -81,6 +83,25 @@ def _tokenise(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> C
         if vocabulary is None:
             raise
         return make(X, y, vocabulary=vocabulary)
+
+
+def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
+    """Read the rows of a frame as those of training were; y replaces the labels of the schema."""
+    if y is not None:
+        schema = schema.override(labels=())
+
+    def read(X: Any, y: Any, **fixed: Any) -> Corpus:
+        corpus = Corpus.from_frame(X, schema=schema, **fixed)
+        return corpus if y is None else corpus.with_labels(y)
+
+    return _tokenize(read, X, y, vocabulary)
+
+
+def without_labels(X: Any, schema: Schema | None, vocabulary: Any) -> Any:
+    """Return documents without the labels that a corpus, or the rows of a frame, may have."""
+    if schema is not None and schema.fits(X):
+        return _read_rows(X, None, schema.override(labels=()), vocabulary)
+    return X.without_labels() if isinstance(X, Corpus) else X
 
 
 def _is_texts(X: Any) -> bool:

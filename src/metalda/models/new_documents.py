@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from metalda.corpus import Corpus
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Corpus, Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.distributed import infer_on
@@ -36,7 +35,7 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         vocabulary_: tuple[str, ...]
         label_names_: tuple[str, ...]
         named_words_: bool
-        tokenising_: Tokenising | None
+        schema_: Schema | None
         seed_: int
         _phi: NDArray[np.float32]
         _word_index: dict[str, int]
@@ -136,7 +135,8 @@ class NewDocuments(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 "give a matrix with the same columns, or fit with vocabulary="
             )
         labels = y if self._uses_labels else None
-        return read_input(self, X, labels, self.vocabulary_, fitting=False, tokenising=self.tokenising_)
+        schema = self.schema_ if self._uses_labels or self.schema_ is None else self.schema_.override(labels=())
+        return read_input(self, X, labels, self.vocabulary_, fitting=False, schema=schema)
 
     def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
         return tuple(word for word in corpus.vocabulary if word not in self._word_index)

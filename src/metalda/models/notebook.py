@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from metalda.corpus.markup import frame_html
+from metalda.utils.markup import frame_html
 
 
 class Shown(BaseEstimator):

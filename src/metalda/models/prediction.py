@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from metalda.corpus import Corpus
+from metalda.corpus import Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
+from metalda.models.inputs import without_labels
 from metalda.samplers.folding import Documents, infer_labels
 from metalda.utils.threads import count_jobs
 
@@ -50,6 +51,8 @@ class Prediction:
         draws_: tuple[Draw, ...]
         label_names_: tuple[str, ...]
         n_jobs: int | None
+        schema_: Schema | None
+        vocabulary_: tuple[str, ...]
         _has_label_effects: ClassVar[bool]
 
         def _labels_of_training(self) -> Design: ...
@@ -82,7 +85,7 @@ class Prediction:
         design = self._labels_of_training()
         if (design.row_values != 1).any():
             raise InputError(f"this {name} learnt from numbers: it cannot predict them; cut them into bins for labels")
-        documents, _, phi = self._known_documents(X.without_labels() if isinstance(X, Corpus) else X, None)
+        documents, _, phi = self._known_documents(without_labels(X, self.schema_, self.vocabulary_), None)
         sets = LabelSets.of(design)
         alpha, members = sets.alpha(self.draws_), sparse.csr_array(sets.matrix[:, :-1])
         probabilities = infer_labels(documents, alpha, sets.shares, members, phi, count_jobs(self.n_jobs))

@@ -17,8 +17,8 @@ from metalda.meta.design import Design
 from metalda.models.base import POSITIVE
 from metalda.models.lda import LDA
 from metalda.samplers import Draw, PseudoDocuments, Sampler
-from metalda.samplers.folding import Documents, infer_from_mixtures
-from metalda.samplers.pseudo import Mixture
+from metalda.samplers.folding import Documents
+from metalda.samplers.pseudo import Mixture, infer_from_mixtures
 from metalda.utils.threads import count_jobs
 
 

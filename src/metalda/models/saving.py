@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from metalda.corpus.tokenising import Tokenising
+from metalda.corpus import Schema
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.identity import plain
@@ -33,7 +33,7 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         **{name: getattr(model, name) for name in _PLAIN},
         **{name: list(getattr(model, name)) for name in _NAMES},
         "named_columns": hasattr(model, "feature_names_in_"),
-        "tokenising": None if model.tokenising_ is None else model.tokenising_.to_saved(),
+        "schema": None if model.schema_ is None else model.schema_.to_json(),
         "named_by_parameter": model.vocabulary is not None,
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(model.draws_).items()}
@@ -48,7 +48,8 @@ def pack_model(model: TopicModel) -> tuple[dict[str, Any], dict[str, np.ndarray]
         arrays.update({f"word_features.{name}": array for name, array in packed.items()})
     embeddings = parameters.get("embeddings")
     if embeddings is not None:
-        arrays.update({f"embeddings.{name}": array for name, array in embeddings.to_arrays().items()})
+        document["embeddings"], packed = embeddings.to_arrays()
+        arrays.update({f"embeddings.{name}": array for name, array in packed.items()})
     return document, arrays
 
 
@@ -65,18 +66,17 @@ def unpack_model(model_class: type[TopicModel], document: Mapping[str, Any], arr
     if document["named_by_parameter"]:
         parameters["vocabulary"] = list(vocabulary)
     if "word_features" in document:
-        parameters["word_features"] = WordFeatures.from_saved(
+        parameters["word_features"] = WordFeatures.from_arrays(
             document["word_features"], _under(arrays, "word_features")
         )
-    if embeddings := _under(arrays, "embeddings"):
-        parameters["embeddings"] = Embeddings.from_saved(embeddings)
+    if "embeddings" in document:
+        parameters["embeddings"] = Embeddings.from_arrays(document["embeddings"], _under(arrays, "embeddings"))
     model = model_class(**parameters)
     for name in _PLAIN:
         setattr(model, name, document[name])
     for name in _NAMES:
         setattr(model, name, tuple(document[name]))
-    tokenising = document.get("tokenising")  # models of older versions have none
-    model.tokenising_ = None if tokenising is None else Tokenising.from_saved(tokenising)
+    model.schema_ = None if document["schema"] is None else Schema.from_json(document["schema"])
     model.vocabulary_ = vocabulary
     model.n_features_in_ = len(vocabulary)
     if document["named_columns"]:

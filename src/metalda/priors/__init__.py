@@ -1,19 +1,30 @@
-"""What alpha and beta are: fixed, masked by labels, or learnt from labels and features."""
+"""What alpha and beta are: fixed, masked by labels, or learned from labels and features."""
 
 from metalda.priors.gamma import Augmentation, Gamma
-from metalda.priors.loglinear import Blocks, Fixed, LearnsFromDocuments, LearnsFromWords, Lesson, LogLinear
+from metalda.priors.loglinear import (
+    Alpha,
+    AssignedDocuments,
+    Beta,
+    Fixed,
+    LearnsFromDocuments,
+    LearnsFromWords,
+    LogLinear,
+    Stripes,
+)
 from metalda.priors.masked import Masked
 from metalda.priors.regression import Regression
 
 __all__ = [
+    "Alpha",
+    "AssignedDocuments",
     "Augmentation",
-    "Blocks",
+    "Beta",
     "Fixed",
     "Gamma",
     "LearnsFromDocuments",
     "LearnsFromWords",
-    "Lesson",
     "LogLinear",
     "Masked",
     "Regression",
+    "Stripes",
 ]

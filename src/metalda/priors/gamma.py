@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -11,18 +10,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.kernels.augmentation import HIGHEST, document_tables, draw_weights
 from metalda.kernels.border import frozen
-from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard
-from metalda.priors.loglinear import Blocks, LearnsFromDocuments, LearnsFromWords, Lesson, WordCounts
+from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
+from metalda.priors.loglinear import (
+    Alpha,
+    AssignedDocuments,
+    Beta,
+    LearnsFromDocuments,
+    LearnsFromWords,
+    Stripes,
+    Weights,
+    WordTopicCounts,
+    require_binary,
+)
 
 
 class Augmentation(NamedTuple):
-    """The auxiliary variables of a sweep, summed as the update needs them. The scale of a cell is their product."""
+    """Auxiliary variables of an iteration, summed as the update needs them. The scale of a cell is their product."""
 
     label_tables: NDArray[np.int64]  # sum of t[., k] over documents (words) with label l
-    row_scales: NDArray[np.float64]  # documents: sum of -log q[d] over a row. Words: how many there are in the row
+    row_scales: NDArray[np.float64]  # documents: sum of -log q[d] over a row. Words: number of words in the row
     topic_scales: NDArray[np.float64]  # documents: 1. Words: -log q'[k]
 
     @classmethod
@@ -35,18 +42,17 @@ class Augmentation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Gamma(LearnsFromDocuments, LearnsFromWords):
-    """lambda[l, k] ~ Gamma(shape, rate=shape): mean 1, the smaller the shape the wider."""
+    """lambda[l, k] ~ Gamma(shape, rate=shape), which has mean 1. Smaller shapes allow wider variation."""
 
     shape: float
 
-    def observe(
-        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
-    ) -> Augmentation:
-        """Step 2: q[d] and t[d, k] for the documents of a shard."""
+    def __post_init__(self) -> None:
+        require_binary(self.design, "the gamma prior")
+
+    def observe_documents(self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator) -> Augmentation:
+        """Step 2: q[d] and t[d, k]."""
         tables, minus_log_q = document_tables(
-            shard.offsets,
-            shard.doc_rows,
-            frozen(topics, np.uint16),
+            *documents.frozen(),
             frozen(alpha.values, np.float32),
             frozen(alpha.row_sums, np.float64),
             *self._rows(),
@@ -55,44 +61,46 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         )
         return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
 
-    def count_tables(self, observed: Sequence[tuple[Any, ...]]) -> int:
-        """All documents have the default label, which is the last."""
-        return int(sum(Augmentation(*part).label_tables[-1].sum() for part in observed))
-
-    def learn_from_documents(
-        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
-    ) -> NDArray[np.float64]:
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
         """Step 3."""
         augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
         log_weights = alpha.log_weights.copy()
 
-        def update(stripe: int) -> None:
-            self.update(log_weights, alpha, augmentation, *blocks.stripes[stripe], blocks.rngs[stripe])
+        def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
+            self._draw(log_weights, alpha.values, not alpha.is_rescaled, augmentation, first, last, rng)
 
-        list(blocks.run(update, range(len(blocks.stripes))))
+        stripes.each(update)
         return log_weights
 
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
-        """Step 4."""
-        start = time.perf_counter()
+    def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> list[Augmentation]:
+        """Step 4: q'[k] and t'[k, v], by stripe."""
 
-        def update(stripe: int) -> tuple[float, float, int]:
-            (first, last), rng = blocks.stripes[stripe], blocks.rngs[stripe]
-            begin = time.perf_counter()
+        def observe(stripe: int, first: int, last: int, rng: np.random.Generator) -> Augmentation:
             drawn = counts.draw_tables(beta, first, last, rng)
-            middle = time.perf_counter()
-            augmentation = Augmentation(drawn.label_tables, self.design.row_sizes, drawn.minus_log_q)
-            self.update(beta.log_weights, beta, augmentation, first, last, rng)
-            self.renew_beta(beta, first, last)
-            return middle - begin, time.perf_counter() - middle, int(drawn.label_tables[-1].sum())
+            return Augmentation(drawn.label_tables, self.design.row_sizes, drawn.minus_log_q)
 
-        tables, weights, n_tables = np.sum(list(blocks.run(update, range(len(blocks.stripes)))), axis=0)
-        return Lesson(float((time.perf_counter() - start) * tables / (tables + weights)), int(n_tables))
+        return stripes.each(observe)
 
-    def update(
+    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
+        """Step 4."""
+        log_weights = beta.log_weights.copy()
+
+        def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
+            are_exact = np.array_equal(beta.rescaled_sums[first:last], beta.topic_sums[first:last])
+            self._draw(log_weights, beta.values, are_exact, observed[stripe], first, last, rng)
+
+        stripes.each(update)
+        return log_weights
+
+    def count_tables(self, observed: Sequence[Any]) -> int:
+        """Every document and every word has the default label, which is the last."""
+        return int(sum(Augmentation(*part).label_tables[-1].sum() for part in observed))
+
+    def _draw(
         self,
-        log_weights: NDArray[np.float64],
-        current: Concentration,
+        log_weights: Weights,
+        values: NDArray[np.float32],
+        values_are_exact: bool,
         augmentation: Augmentation,
         first: int,
         last: int,
@@ -100,10 +108,9 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     ) -> None:
         """Draw the weights of topics first … last - 1 from their gamma conditionals, label after label, in place.
 
-        `current` has the parameters that the weights multiply up to now.
+        `values` are the products of the weights before the update.
         """
         moderate = np.abs(log_weights[:, first:last]).max() < HIGHEST
-        plain = np.array_equal(current.lifted_sums[first:last], current.topic_sums[first:last])
         draw_weights(
             log_weights,
             frozen(augmentation.label_tables, np.int64),
@@ -112,8 +119,8 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             *self._rows(),
             frozen(self.design.label_starts, np.int64),
             frozen(self.design.label_rows, np.int32),
-            frozen(current.values, np.float32),
-            bool(moderate and plain),
+            frozen(values, np.float32),
+            bool(moderate and values_are_exact),
             float(self.shape),
             first,
             last,

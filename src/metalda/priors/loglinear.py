@@ -1,4 +1,8 @@
-"""Dirichlet parameters that are products of weights: alpha[d, k] = prod_l lambda[l, k]^f[d, l]."""
+"""Dirichlet parameters that are products of weights: alpha[d, k] = prod_l lambda[l, k]^f[d, l].
+
+The same product gives beta[k, v] from the features of words. A prior is asked for `alpha` in the role of the documents'
+prior and for `beta` in the role of the words' prior.
+"""
 
 from __future__ import annotations
 
@@ -12,139 +16,186 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from metalda.kernels.augmentation import multiply_weights
+from metalda.errors import InputError
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import count_topics
-from metalda.meta.design import Concentration, Design
-from metalda.meta.shards import Shard
+from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weights
+from metalda.meta.design import Design
+from metalda.utils.threads import Run
 
-FAINTEST = 1e-20  # parameters that add up to less are lifted to this: beside a count it is still nothing
+FAINTEST = 1e-20  # sums of parameters below this are raised to it; it is still negligible relative to a count
+LARGEST_LOG = 230.0  # logarithms of parameters are cut here, so that sums over a corpus stay finite
+
+Weights = NDArray[np.float64]  # log weights [label, topic]
 
 
-class WordCounts(Protocol):
-    """What a prior of words learns from: n[k, v]."""
+class Alpha(NamedTuple):
+    """Dirichlet parameters of documents. Documents with equal labels share a row."""
 
-    def draw_tables(self, beta: Concentration, first: int, last: int, rng: np.random.Generator) -> Any: ...
+    values: NDArray[np.float32]  # alpha[row, k]; rescaled in rows whose sum is below FAINTEST
+    row_sums: NDArray[np.float64]  # alpha[row, .] before rescaling
+    is_rescaled: bool  # whether any row was
+    log_weights: Weights  # [label, k]
+
+
+class Beta(NamedTuple):
+    """Dirichlet parameters of words. Words with equal features share a row. `LogLinear.renew_beta` refills it."""
+
+    values: NDArray[np.float32]  # beta[k, row] as [row, k]; rescaled in topics whose sum is below FAINTEST
+    topic_sums: NDArray[np.float64]  # beta[k, .] before rescaling
+    rescaled_sums: NDArray[np.float64]  # beta[k, .] after it
+    log_weights: Weights  # [feature, k]
+
+
+class Stripes(NamedTuple):
+    """Ranges of topics whose weights are drawn together, each with a generator, and the function that runs them."""
+
+    bounds: Sequence[tuple[int, int]]  # topics first … last - 1
+    rngs: Sequence[np.random.Generator]
+    run: Run
+
+    def each(self, update: Any) -> list[Any]:
+        """Call ``update(stripe, first, last, rng)`` for every stripe, perhaps in threads; results in order."""
+
+        def call(stripe: int) -> Any:
+            return update(stripe, *self.bounds[stripe], self.rngs[stripe])
+
+        return list(self.run(call, range(len(self.bounds))))
+
+
+class AssignedDocuments(NamedTuple):
+    """Documents with a topic for every token: document d has ``topics[offsets[d]:offsets[d + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int32]  # the row of alpha of every document
+    topics: NDArray[np.uint16]
+
+    def frozen(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """The arrays in the form that kernels read."""
+        return frozen(self.offsets, np.int64), frozen(self.rows, np.int32), frozen(self.topics, np.uint16)
+
+    def count_topics(self, n_topics: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """m[d, k] > 0 of all documents: the row of the document, the topic, and the count."""
+        rows, topics, counts = np.empty((3, len(self.topics)), np.int64)
+        size = count_topics(*self.frozen(), n_topics, rows, topics, counts)
+        return rows[:size], topics[:size], counts[:size]
+
+
+class WordTopicCounts(Protocol):
+    """n[k, v], from which a prior of words learns."""
+
+    def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> Any: ...
 
     def to_matrix(self) -> Any: ...
-
-
-class Blocks(NamedTuple):
-    """How work on weights is shared out: topics first … last - 1 with a generator each, and what runs them."""
-
-    stripes: Sequence[tuple[int, int]]
-    rngs: Sequence[np.random.Generator]
-    run: Any
-
-
-class Lesson(NamedTuple):
-    """What learning from words was like."""
-
-    seconds: float  # that statistics took
-    n_tables: int  # that were drawn for all topics, if the prior is one of tables
 
 
 @dataclass(frozen=True, eq=False)
 class LogLinear:
     """A prior whose weights start at `start` for the default label and at 1 for all others.
 
-    This one is never updated; those that are `Learning` are.
+    This base class never updates its weights. `LearnsFromDocuments` and `LearnsFromWords` do.
     """
 
     design: Design
     start: float
 
-    def start_weights(self, n_topics: int) -> NDArray[np.float64]:
-        """Log weights [label, topic] before the first sweep."""
+    def start_weights(self, n_topics: int) -> Weights:
+        """Log weights [label, topic] before the first iteration."""
         log_weights = np.zeros((len(self.design.names), n_topics))
         log_weights[-1] = math.log(self.start)
         return log_weights
 
-    def multiply(self, log_weights: NDArray[np.float64]) -> Concentration:
-        """The product of every row's weights, as it is."""
-        concentration = _empty(self.design.n_rows, log_weights)
-        self._fill(concentration, log_weights, 0, log_weights.shape[1], concentration.row_sums)
-        return concentration
+    def products(self, log_weights: Weights) -> NDArray[np.float32]:
+        """The product of the weights of every row [row, topic], without rescaling."""
+        values = _empty(self.design, log_weights)
+        self._multiply(log_weights, 0, log_weights.shape[1], values)
+        return values
 
-    def alpha(self, log_weights: NDArray[np.float64]) -> Concentration:
+    def alpha(self, log_weights: Weights) -> Alpha:
         """The parameters of documents.
 
-        What matters of an alpha that is tiny as a whole is its ratios: they are kept when the row is lifted.
+        Rows that are tiny as a whole are rescaled to a sum of `FAINTEST`, which keeps their ratios.
         """
-        concentration = self.multiply(log_weights)
-        faint = np.flatnonzero(concentration.row_sums < FAINTEST)
+        values = _empty(self.design, log_weights)
+        row_sums, _ = self._multiply(log_weights, 0, log_weights.shape[1], values)
+        faint = np.flatnonzero(row_sums < FAINTEST)
         if len(faint):
             logs = self.design.multiply(log_weights, faint)
-            concentration.values[faint] = np.exp(logs - logs.max(axis=1, keepdims=True)) * FAINTEST
-            np.maximum(concentration.values, 1e-38, out=concentration.values)
-            concentration.lifted_sums[:] = self.design.row_sizes @ concentration.values
-        return concentration
+            values[faint] = np.exp(logs - logs.max(axis=1, keepdims=True)) * FAINTEST
+            np.maximum(values, 1e-38, out=values)
+        return Alpha(values, row_sums, len(faint) > 0, log_weights.copy())
 
     def alpha_of_new(
-        self, log_weights: NDArray[np.float64], mean_alpha: NDArray[np.float64], trained_unlabelled: bool
+        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool
     ) -> NDArray[np.float64]:
-        """alpha by row of new documents.
+        """alpha of new documents, by row.
 
-        The default weight alone is held by the data only if documents without labels were trained on; otherwise such
-        a document gets the mean alpha of the training documents.
+        The data determine the default weight alone only if training had documents without labels. Otherwise an
+        unlabeled document gets the mean alpha of the training documents.
         """
-        alpha = self.multiply(log_weights).values.astype(np.float64)
-        if self.design.bare_row is not None and not trained_unlabelled:
+        alpha = self.products(log_weights).astype(np.float64)
+        if self.design.bare_row is not None and not trained_unlabeled:
             alpha[self.design.bare_row] = mean_alpha
         return alpha
 
-    def beta(self, log_weights: NDArray[np.float64], stripes: Iterable[tuple[int, int]] = ()) -> Concentration:
-        """The parameters of words, formed by stripes of topics (one, if none are given)."""
-        beta = _empty(self.design.n_rows, log_weights)
-        for first, last in stripes or ((0, log_weights.shape[1]),):
-            self.renew_beta(beta, first, last)
+    def beta(self, log_weights: Weights, bounds: Iterable[tuple[int, int]] = ()) -> Beta:
+        """The parameters of words, formed by stripes of topics; by default in one stripe."""
+        n_topics = log_weights.shape[1]
+        beta = Beta(_empty(self.design, log_weights), np.empty(n_topics), np.empty(n_topics), log_weights.copy())
+        for first, last in bounds or ((0, n_topics),):
+            self.renew_beta(beta, log_weights, first, last)
         return beta
 
-    def renew_beta(self, beta: Concentration, first: int, last: int) -> None:
-        """Renew the parameters of topics first … last - 1 in place, after their weights have changed.
+    def renew_beta(self, beta: Beta, log_weights: Weights, first: int, last: int) -> None:
+        """Refill the parameters of topics first … last - 1 in place, from new weights.
 
-        Sums by row, which nobody needs, are left.
+        Topics that are tiny as a whole are rescaled to a sum of `FAINTEST`. Their ratios beta[k, v] / beta[k, .] matter
+        while the topic has no tokens.
         """
-        self._fill(beta, beta.log_weights, first, last, np.empty(self.design.n_rows))
-        self._lift_topics(beta, beta.log_weights, first, last)
-
-    def _fill(
-        self,
-        concentration: Concentration,
-        log_weights: NDArray[np.float64],
-        first: int,
-        last: int,
-        row_sums: NDArray[np.float64],
-    ) -> None:
-        """Multiply the weights of every row's labels, for topics first … last - 1."""
-        multiply_weights(
-            frozen(log_weights, np.float64),
-            frozen(self.design.row_starts, np.int64),
-            frozen(self.design.row_labels, np.int32),
-            frozen(self.design.row_sizes, np.float64),
-            first,
-            last,
-            concentration.values,
-            row_sums,
-            concentration.topic_sums,
-        )
-        concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
-
-    def _lift_topics(self, beta: Concentration, log_weights: NDArray[np.float64], first: int, last: int) -> None:
-        """Of a topic whose beta is tiny as a whole, the ratios beta[k, w] / beta[k, .] matter while it has no words."""
+        beta.log_weights[:, first:last] = log_weights[:, first:last]
+        _, beta.topic_sums[first:last] = self._multiply(log_weights, first, last, beta.values)
+        beta.rescaled_sums[first:last] = beta.topic_sums[first:last]
         faint = first + np.flatnonzero(beta.topic_sums[first:last] < FAINTEST)
         if len(faint):
             logs = self.design.multiply(log_weights[:, faint], np.arange(self.design.n_rows))
             logs -= logsumexp(logs, axis=0, b=self.design.row_sizes[:, None])
             beta.values[:, faint] = np.maximum(np.exp(logs) * FAINTEST, 1e-38)
-            beta.lifted_sums[faint] = FAINTEST
+            beta.rescaled_sums[faint] = FAINTEST
+
+    def _multiply(
+        self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Fill ``values[:, first:last]`` with the products of the rows' weights.
+
+        Returns their sums over these topics, by row, and their sums over all documents or words, by topic.
+        """
+        design = self.design
+        if design.has_numbers:
+            return self._exponentiate(log_weights, first, last, values)
+        row_sums, topic_sums = np.zeros(design.n_rows), np.empty(log_weights.shape[1])
+        multiply_weights(
+            frozen(log_weights, np.float64),
+            frozen(design.row_starts, np.int64),
+            frozen(design.row_labels, np.int32),
+            frozen(design.row_sizes, np.float64),
+            first,
+            last,
+            values,
+            row_sums,
+            topic_sums,
+        )
+        return row_sums, topic_sums[first:last]
+
+    def _exponentiate(
+        self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32], limit: float = LARGEST_LOG
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same for labels with real values: exp(F W), where the logarithms are cut at ± `limit`."""
+        products = np.exp(np.clip(self.design.matrix @ log_weights[:, first:last], -limit, limit))
+        values[:, first:last] = np.clip(products, FLOOR, CEILING)
+        return products.sum(axis=1), self.design.row_sizes @ products
 
 
-def _empty(n_rows: int, log_weights: NDArray[np.float64]) -> Concentration:
-    """Room for what these weights make."""
-    n_topics = log_weights.shape[1]
-    values = np.empty((n_rows, n_topics), np.float32)
-    return Concentration(values, np.zeros(n_rows), np.empty(n_topics), np.empty(n_topics), log_weights.copy())
+def _empty(design: Design, log_weights: Weights) -> NDArray[np.float32]:
+    return np.empty((design.n_rows, log_weights.shape[1]), np.float32)
 
 
 class Fixed(LogLinear):
@@ -152,47 +203,50 @@ class Fixed(LogLinear):
 
 
 class Learning(LogLinear):
-    """A prior that learns its weights after a sweep: from documents, from the words of topics, or from either."""
+    """A prior that updates its weights after an iteration: from documents, from the words of topics, or from either."""
 
     def is_due(self, n_sweeps: int) -> bool:
-        """Whether it learns after this sweep, before which there were `n_sweeps`."""
+        """Whether the prior updates its weights in this iteration. `n_sweeps` iterations precede it."""
         return True
+
+    def count_tables(self, observed: Sequence[Any]) -> int:
+        """The number of tables that were drawn; 0 for a prior that draws none."""
+        return 0
 
 
 class LearnsFromDocuments(Learning, ABC):
     """A prior of documents that learns."""
 
     @abstractmethod
-    def observe(
-        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
+    def observe_documents(
+        self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator
     ) -> tuple[Any, ...]:
-        """All that it needs to know of the documents of a shard: a few small arrays.
+        """Statistics of the documents of one shard: a few small arrays.
 
-        Called where the shard is, which may be another machine. Document d of the shard has the topics
-        ``topics[shard.offsets[d]:shard.offsets[d + 1]]``, if any, and row ``shard.doc_rows[d]`` of ``alpha.values``.
+        Runs where the shard is, perhaps on another machine.
         """
 
-    def count_tables(self, observed: Sequence[tuple[Any, ...]]) -> int:
-        """How many tables were drawn for all documents, if the prior is one of tables."""
-        return 0
-
     @abstractmethod
-    def learn_from_documents(
-        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
-    ) -> NDArray[np.float64]:
-        """New log weights, from what was observed in every shard; ``alpha.log_weights`` are left as they are."""
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
+        """New log weights, from the statistics of every shard. Leaves ``alpha.log_weights`` unchanged."""
 
 
 class LearnsFromWords(Learning, ABC):
     """A prior of words that learns."""
 
     @abstractmethod
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
-        """Change ``beta.log_weights`` in place, and renew `beta` with `renew_beta`."""
+    def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> Sequence[Any]:
+        """Statistics of n[k, v]."""
+
+    @abstractmethod
+    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
+        """New log weights, from these statistics. Leaves ``beta.log_weights`` unchanged."""
 
 
-def count_doc_topics(shard: Shard, topics: NDArray[np.uint16], n_topics: int) -> tuple[NDArray[np.int64], ...]:
-    """m[d, k] > 0 of a shard's documents: the row of each document, the topic, and the count."""
-    found = tuple(np.empty(len(shard.words), np.int64) for _ in range(3))
-    size = count_topics(shard.offsets, shard.doc_rows, frozen(topics, np.uint16), n_topics, *found)
-    return tuple(each[:size] for each in found)
+def require_binary(design: Design, prior: str) -> None:
+    """Raise an error for labels with real values, in a prior that is defined for 0 and 1 only."""
+    if design.has_numbers:
+        raise InputError(
+            f"{prior} needs labels and features that are 0 or 1, but this design has other values; "
+            "cut numbers into intervals (bins, --bins), or use DMR for numbers of documents"
+        )

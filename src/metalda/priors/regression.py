@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.regression import add_rising
-from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard
+from metalda.kernels.weights import add_rising
 from metalda.priors.loglinear import (
-    Blocks,
+    Alpha,
+    AssignedDocuments,
+    Beta,
     LearnsFromDocuments,
     LearnsFromWords,
-    Lesson,
-    WordCounts,
-    count_doc_topics,
+    Stripes,
+    Weights,
+    WordTopicCounts,
 )
 from metalda.utils.blas import one_blas_thread
 
-STEEPEST = 60.0  # log alpha beyond this, or below its negative, only occurs while a line is searched
+STEEPEST = 60.0  # log alpha beyond ± this occurs in line searches only
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
 
 
@@ -39,7 +38,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def tally(cls, rows: Any, columns: Any, counts: Any, n_columns: int) -> Occurrences:
-        """Put equal ones together."""
+        """Count equal entries."""
         n_counts = int(np.max(counts, initial=0)) + 1
         keys = (np.asarray(rows, np.int64) * n_columns + columns) * n_counts + counts
         found, times = _count_values(keys)
@@ -51,7 +50,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def merge(cls, parts: Sequence[Any]) -> Occurrences:
-        """Of several shards, together: the same as if they had been tallied at once."""
+        """Merge the tallies of several shards. The result equals one tally of all documents."""
         if len(parts) == 1:
             return cls(*parts[0])
         rows, columns, counts, times = map(np.concatenate, zip(*parts, strict=True))
@@ -67,11 +66,11 @@ class Occurrences(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihood:
-    """log p(counts | weights) of Dirichlet-multinomials with concentration exp(F W), plus the Gaussian prior of W.
+class RegressionPosterior:
+    """log p(counts | W) of Dirichlet-multinomials with concentration exp(F W), plus log p(W), which is Gaussian.
 
-    In the prior of documents a distribution is a row, and its items are topics; in that of words it is a topic, and
-    its items are words.
+    In the prior of documents, a distribution belongs to a row and its items are topics. In the prior of words, it
+    belongs to a topic and its items are words.
     """
 
     matrix: Any  # F [row, label]
@@ -81,7 +80,7 @@ class Likelihood:
     precision: NDArray[np.float64]  # [label, 1]
 
     def negative(self, weights: NDArray[np.float64], n_topics: int) -> tuple[float, NDArray[np.float64]]:
-        """Minus the logarithm of the posterior, and its gradient, for a flat array of weights."""
+        """The negative log posterior and its gradient, for a flat array of weights."""
         log_weights = weights.reshape(-1, n_topics)
         values = np.exp(np.clip(self.matrix @ log_weights, -STEEPEST, STEEPEST))
         gradient = np.zeros_like(values)
@@ -98,55 +97,49 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Regression(LearnsFromDocuments, LearnsFromWords):
-    """Weights are at the maximum of their posterior, found anew every `interval` sweeps after `burn_in`.
+    """Weights at the maximum of their posterior, optimized every `interval` iterations after `burn_in`.
 
-    log lambda[l, k] ~ Normal(0, variance), with a variance of its own for the default label. Values of labels may be
-    real numbers.
+    log lambda[l, k] ~ Normal(0, variance), with a separate variance for the default label. Labels may have real values.
     """
 
     variance: float
     default_variance: float
     burn_in: int
     interval: int
-    max_steps: int = 10  # of each optimisation; the next one goes on from there
+    max_steps: int = 10  # of each optimization; the next one continues from its result
 
     def is_due(self, n_sweeps: int) -> bool:
         return n_sweeps >= self.burn_in and (n_sweeps - self.burn_in) % self.interval == 0
 
-    def observe(
-        self, shard: Shard, topics: NDArray[np.uint16], alpha: Concentration, rng: np.random.Generator
+    def observe_documents(
+        self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator
     ) -> tuple[Occurrences, Occurrences]:
         """How often every m[d, k] occurs by row and topic, and every N[d] by row."""
-        n_topics, lengths = alpha.values.shape[1], np.diff(shard.offsets)
-        rows, columns, counts = count_doc_topics(shard, topics, n_topics)
+        n_topics, lengths = alpha.values.shape[1], np.diff(documents.offsets)
         filled = lengths > 0
         return (
-            Occurrences.tally(rows, columns, counts, n_topics),
-            Occurrences.tally(shard.doc_rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
+            Occurrences.tally(*documents.count_topics(n_topics), n_topics),
+            Occurrences.tally(documents.rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
         )
 
-    def learn_from_documents(
-        self, alpha: Concentration, observed: Sequence[tuple[Any, ...]], blocks: Blocks
-    ) -> NDArray[np.float64]:
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
         items, totals = (Occurrences.merge(parts) for parts in zip(*observed, strict=True))
-        return self._climb(Likelihood(self._matrix, None, items, totals, self._precision), alpha.log_weights)
+        return self._climb(RegressionPosterior(self._matrix, None, items, totals, self._precision), alpha.log_weights)
 
-    def learn_from_words(self, beta: Concentration, counts: WordCounts, blocks: Blocks) -> Lesson:
-        start = time.perf_counter()
+    def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> tuple[Occurrences, Occurrences]:
+        """How often every n[k, v] occurs by row and topic, and n[k, .]."""
         n_topics = beta.values.shape[1]
         cells = counts.to_matrix().tocoo()
         totals = np.asarray(cells.sum(axis=0)).ravel()
-        likelihood = Likelihood(
-            self._matrix,
-            self.design.row_sizes,
+        return (
             Occurrences.tally(self.design.row_of[cells.row], cells.col, cells.data, n_topics),
             Occurrences.tally(np.arange(n_topics), np.zeros(n_topics, np.int64), totals, 1),
-            self._precision,
         )
-        seconds = time.perf_counter() - start
-        beta.log_weights[:] = self._climb(likelihood, beta.log_weights)
-        self.renew_beta(beta, 0, n_topics)
-        return Lesson(seconds, 0)
+
+    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
+        items, totals = observed
+        posterior = RegressionPosterior(self._matrix, self.design.row_sizes, items, totals, self._precision)
+        return self._climb(posterior, beta.log_weights)
 
     @cached_property
     def _matrix(self) -> Any:
@@ -159,14 +152,14 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
         precision[-1] = 1 / self.default_variance
         return precision
 
-    def _climb(self, likelihood: Likelihood, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Some steps of L-BFGS from where the weights are. One BLAS thread: the result decides later draws."""
+    def _climb(self, posterior: RegressionPosterior, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A few steps of L-BFGS from the current weights, with one BLAS thread: the result decides later draws."""
         from scipy.optimize import minimize
 
         n_topics = log_weights.shape[1]
         with one_blas_thread():
             found = minimize(
-                likelihood.negative,
+                posterior.negative,
                 log_weights.ravel(),
                 (n_topics,),
                 jac=True,
@@ -175,23 +168,15 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
             )
         return np.asarray(found.x, np.float64).reshape(-1, n_topics)
 
-    def _fill(
-        self,
-        concentration: Concentration,
-        log_weights: NDArray[np.float64],
-        first: int,
-        last: int,
-        row_sums: NDArray[np.float64],
-    ) -> None:
-        values = np.exp(np.clip(self.design.matrix @ log_weights[:, first:last], -STEEPEST, STEEPEST))
-        concentration.values[:, first:last] = values
-        row_sums[:] = values.sum(axis=1)
-        concentration.topic_sums[first:last] = self.design.row_sizes @ values
-        concentration.lifted_sums[first:last] = concentration.topic_sums[first:last]
+    def _multiply(
+        self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """exp(F W), cut where the optimizer cuts it."""
+        return self._exponentiate(log_weights, first, last, values, STEEPEST)
 
 
 def _count_values(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different values, sorted, and how often each occurs; without sorting, where they are not far apart."""
+    """The distinct values in order, and how often each occurs. Counts without sorting where the values are dense."""
     if np.max(keys, initial=0) > 4 * len(keys):
         return np.unique(keys, return_counts=True)
     times = np.bincount(keys)

@@ -1,4 +1,4 @@
-"""The counts n[k, v] that the topics of tokens add up to, and what is done with them."""
+"""The counts n[k, v] of topics by word: sweeping them, their likelihood, and sending them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from metalda.kernels.lists import (
     word_tables,
 )
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
-from metalda.meta.design import Concentration, Design
-from metalda.meta.shards import Block, Shard
+from metalda.meta.design import Design
+from metalda.priors import Alpha, Beta
+from metalda.samplers.shards import Block, Shard
 from metalda.utils.chunks import slices, tally
 
 Topics = NDArray[np.uint16]
@@ -34,7 +35,7 @@ class WordTables(NamedTuple):
 
 
 class PackedCounts(NamedTuple):
-    """The lists of some words, without the room that they leave free."""
+    """The lists of some words without their unused capacity."""
 
     sizes: NDArray[np.int32]
     topics: NDArray[np.uint16]
@@ -47,14 +48,14 @@ class PackedCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicCounts:
-    """n[k, v], of every word a sorted list of its topics; and n[k, .]. Changed in place."""
+    """n[k, v] as a sorted list of topics for every word, and n[k, .]. Changed in place."""
 
-    starts: NDArray[np.int64]  # the list of word v has room from starts[v] to starts[v + 1]
+    starts: NDArray[np.int64]  # the list of word v has capacity from starts[v] to starts[v + 1]
     sizes: NDArray[np.int32]
     topics: NDArray[np.uint16]
     counts: NDArray[np.int32]
     topic_totals: NDArray[np.int64]
-    design: Design  # of the words: which row of beta each has
+    design: Design  # of the words: the row of beta of each
 
     @classmethod
     def count(cls, words: Words, topics: Topics, n_topics: int, design: Design) -> TopicCounts:
@@ -78,15 +79,15 @@ class TopicCounts:
         self,
         shard: Shard,
         topics: Topics,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         seed: np.uint64,
         block: Block | None = None,
         topic_totals: NDArray[np.int64] | None = None,
     ) -> tuple[int, float]:
-        """Resample the topics of a shard, or of a block of it, in place; how many tokens moved, and log p(z | alpha).
+        """Resample the topics of a shard, or of one block, in place; returns how many moved, and log p(z | alpha).
 
-        Of a block, only the lists of its words change, and `topic_totals` in the place of our own.
+        With a block, only the lists of its words change, and `topic_totals` instead of our own.
         """
         begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals
@@ -101,23 +102,23 @@ class TopicCounts:
             frozen(alpha.values, np.float32),
             frozen(alpha.row_sums, np.float64),
         )
-        values, sums = frozen(beta.values, np.float32), frozen(beta.lifted_sums, np.float64)
+        values, sums = frozen(beta.values, np.float32), frozen(beta.rescaled_sums, np.float64)
         if self.design.n_rows == 1:
             return sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
         word_rows = frozen(self.design.row_of, np.int32)
         return sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
-        """Add what changed from some counts to others."""
+        """Add the difference between two states of the counts."""
         add_changes(
             self.starts, *old._as_input, *new._as_input, self.sizes, self.topics, self.counts, self.topic_totals
         )
 
     def copy_from(self, other: TopicCounts) -> None:
-        """Take over the counts of another."""
+        """Copy the counts of another object."""
         copy_counts(self.starts, *other._as_input, self.sizes, self.topics, self.counts, self.topic_totals)
 
-    def draw_tables(self, beta: Concentration, first: int, last: int, rng: np.random.Generator) -> WordTables:
+    def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> WordTables:
         """Step 4's q'[k] and t'[k, v] for topics first … last - 1."""
         n_topics = len(self.topic_totals)
         drawn = WordTables(np.zeros((len(self.design.names), n_topics), np.int64), np.zeros(n_topics))
@@ -127,38 +128,38 @@ class TopicCounts:
         word_tables(self.starts, *self._as_input, word_rows, values, sums, *rows, *drawn, first, last, rng)
         return drawn
 
-    def log_likelihood(self, beta: Concentration) -> float:
+    def log_likelihood(self, beta: Beta) -> float:
         """log p(w | z, beta)"""
         return self.of_words(beta, 0, len(self.sizes)) - self.of_totals(beta)
 
-    def of_words(self, beta: Concentration, first: int, last: int) -> float:
-        """The part of words first … last - 1 in the logarithm of the likelihood."""
+    def of_words(self, beta: Beta, first: int, last: int) -> float:
+        """The terms of words first … last - 1 in the log-likelihood."""
         rows, values = frozen(self.design.row_of, np.int32), frozen(beta.values, np.float32)
         return word_log_likelihood(self.starts, *self._as_input[:3], rows, values, first, last)
 
-    def of_totals(self, beta: Concentration) -> float:
-        """What is taken off it for the totals of topics."""
-        return totals_log_likelihood(frozen(self.topic_totals, np.int64), frozen(beta.lifted_sums, np.float64))
+    def of_totals(self, beta: Beta) -> float:
+        """The terms of the topic totals, which are subtracted."""
+        return totals_log_likelihood(frozen(self.topic_totals, np.int64), frozen(beta.rescaled_sums, np.float64))
 
     def pack(self, first: int, last: int) -> PackedCounts:
-        """The lists of words first … last - 1, to be sent."""
+        """The lists of words first … last - 1, ready to be sent."""
         room, sizes = slice(self.starts[first], self.starts[last]), self.sizes[first:last]
         used = self._used(first, last)
         return PackedCounts(sizes.copy(), self.topics[room][used], self.counts[room][used])
 
     def unpack(self, first: int, last: int, packed: PackedCounts) -> None:
-        """Take over lists that were sent."""
+        """Store lists that were sent."""
         self.sizes[first:last] = packed.sizes
         room, used = slice(self.starts[first], self.starts[last]), self._used(first, last)
         self.topics[room][used], self.counts[room][used] = packed.topics, packed.counts
 
     def _used(self, first: int, last: int) -> NDArray[np.bool_]:
-        """Which places of the lists of words first … last - 1 are taken."""
+        """Which entries of the lists of words first … last - 1 are in use."""
         starts = self.starts[first : last + 1]
         return np.arange(starts[0], starts[-1]) < np.repeat(starts[:-1] + self.sizes[first:last], np.diff(starts))
 
     def copy(self) -> TopicCounts:
-        """Counts that can change on their own."""
+        """An independent copy."""
         names = ("sizes", "topics", "counts", "topic_totals")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
@@ -175,7 +176,7 @@ class TopicCounts:
 
     @property
     def _as_input(self) -> tuple[NDArray[Any], ...]:
-        """Lists and totals that a kernel only reads."""
+        """Lists and totals, read-only, for kernels."""
         return (
             frozen(self.sizes, np.int32),
             frozen(self.topics, np.uint16),

@@ -1,6 +1,6 @@
-"""States kept from a chain, and what follows from them for new documents.
+"""Draws: states kept from a chain, and the alpha and phi of new documents that follow from them.
 
-alpha and phi are formed inside each draw and then averaged: products of averaged weights would be wrong.
+alpha and phi are formed within each draw and then averaged. Products of averaged weights would be biased.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXTRA = "extra."
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One kept state: enough to form alpha for any labels, and phi for seen and unseen words."""
+    """One kept state: enough to form alpha for any labels, and phi for any words."""
 
     log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
@@ -30,14 +30,14 @@ class Draw:
     topic_totals: NDArray[np.int64]  # tokens of each topic
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
-    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # what else its sampler needs for new documents
+    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
 
     def beta(self, unseen: LogLinear) -> NDArray[np.float64]:
-        """beta[word, k] of unseen words."""
-        return unseen.multiply(self.log_word_weights).values[unseen.design.row_of].astype(np.float64)
+        """beta[word, k] of out-of-vocabulary words."""
+        return unseen.products(self.log_word_weights)[unseen.design.row_of].astype(np.float64)
 
     def add_phi(self, total: NDArray[np.float32], words: LogLinear, mass_unseen: NDArray[np.float64] | float) -> None:
-        """Add phi[word, k] of the training vocabulary, which shares its probability with unseen words, to `total`."""
+        """Add phi[word, k] of the training vocabulary to `total`; out-of-vocabulary words take part of its mass."""
         rows, row_of = words.beta(self.log_word_weights).values, words.design.row_of
         mass = self.word_mass + mass_unseen
         for first in range(0, len(total), _CHUNK):
@@ -47,16 +47,16 @@ class Draw:
         total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
 
-def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabelled: bool) -> NDArray[np.float64]:
+def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabeled: bool) -> NDArray[np.float64]:
     """alpha by row of new documents, averaged over draws."""
     total = np.zeros((documents.design.n_rows, len(draws[0].mean_alpha)))
     for draw in draws:
-        total += documents.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabelled)
+        total += documents.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabeled)
     return total / len(draws)
 
 
 def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None = None) -> NDArray[np.float32]:
-    """phi[word, k] averaged over draws: the training vocabulary, then unseen words, as one distribution."""
+    """phi[word, k] averaged over draws: one distribution over the vocabulary, then out-of-vocabulary words."""
     n_seen, n_topics = len(words.design.row_of), len(draws[0].mean_alpha)
     total = np.zeros((n_seen + (0 if unseen is None else len(unseen.design.row_of)), n_topics), np.float32)
     for draw in draws:
@@ -68,7 +68,7 @@ def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None =
 
 
 def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float32]:
-    """phi[word, k] of unseen words averaged over draws, each as if it were the only one."""
+    """phi[word, k] of out-of-vocabulary words averaged over draws, each as if it were the only one."""
     total = np.zeros((len(unseen.design.row_of), len(draws[0].mean_alpha)))
     for draw in draws:
         beta = draw.beta(unseen)
@@ -77,7 +77,7 @@ def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float
 
 
 def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
-    """Draws as plain arrays, to be saved."""
+    """Draws as plain arrays, for saving."""
     counts = [draw.word_topic_counts for draw in draws]
     return {
         **{name: np.stack([getattr(draw, name) for draw in draws]) for name in _STACKED},
@@ -89,7 +89,7 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
 
 
 def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
-    """The draws that `pack_draws` took apart."""
+    """The inverse of `pack_draws`."""
     draws, first = [], 0
     extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
     for i, starts in enumerate(arrays["count_starts"]):

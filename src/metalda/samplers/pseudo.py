@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.kernels.pseudo import log_multinomials, move_documents
-from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard
-from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
+from metalda.kernels.pseudo import log_multinomials, mix_pseudo_documents, move_documents, word_probabilities
+from metalda.priors import Alpha, Beta
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
-from metalda.samplers.sharding import count_scratch, make_scratch, sweep_shards
+from metalda.samplers.folding import Documents
+from metalda.samplers.shards import Shard, count_scratch, make_scratch, shard_bounds, sweep_shards
 from metalda.samplers.tokens import Tokens
+from metalda.utils.threads import Run, thread_map
+
+_TOKENS = 16384  # tokens that a thread takes at a time, because their words have a row of probabilities each
 
 Pseudo = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class PseudoDocuments(Sampler):
-    """Every document is drawn a pseudo-document, given its topics; then every token a topic, given those of its
-    pseudo-document. A document without words tells nothing and has none: its number is `n_pseudo`."""
+    """Draws a pseudo-document for every document, then a topic for every token, given its pseudo-document.
+
+    A document without words has no pseudo-document: its number is `n_pseudo`.
+    """
 
     n_pseudo: int
     concentration: float  # lambda
@@ -46,16 +52,16 @@ class PseudoDocuments(Sampler):
         return PseudoAssignment(problem, self, topics, pseudo, n_threads)
 
     def memory(self, problem: Problem, n_threads: int) -> int:
-        """N[l, k] by shard, and some copies while one is swept; copies of n[k, v]."""
+        """N[l, k] by shard with working copies, and copies of n[k, v]."""
         n_shards = len(problem.shards)
         copies = 6 * problem.n_cells * count_scratch(n_shards, n_threads)
         return 4 * self.n_pseudo * problem.n_topics * (n_shards + 4) + copies
 
 
 class _Merged(NamedTuple):
-    """The tokens of a shard, those of a pseudo-document together."""
+    """The tokens of a shard, sorted by pseudo-document."""
 
-    tokens: NDArray[np.int64]  # where each stands in the shard
+    tokens: NDArray[np.int64]  # the position of each in the shard
     offsets: NDArray[np.int64]  # by pseudo-document, into these
 
     @classmethod
@@ -77,8 +83,8 @@ class _Merged(NamedTuple):
 class PseudoAssignment(Assignment):
     """Topics of tokens, and pseudo-documents of documents.
 
-    A sweep first moves all documents, then all tokens: with the documents of a pseudo-document put together, this is
-    the very sweep of LDA, where what other shards have in the pseudo-document counts as prior.
+    A sweep first moves all documents, then all tokens. With the documents of a pseudo-document concatenated, the second
+    step is the sweep of LDA, in which the tokens of other shards in the pseudo-document are part of the prior.
     """
 
     def __init__(
@@ -108,8 +114,8 @@ class PseudoAssignment(Assignment):
 
     def sweep(
         self,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         rngs: Sequence[np.random.Generator],
         run: Run,
         n_sweeps: int,
@@ -127,9 +133,9 @@ class PseudoAssignment(Assignment):
         return sum(moved for moved, _ in results), by_words + self._log_likelihood(alpha)
 
     def _move_documents(
-        self, s: int, alpha: Concentration, counts: NDArray[np.int32], sizes: NDArray[np.int32], seed: np.uint64
+        self, s: int, alpha: Alpha, counts: NDArray[np.int32], sizes: NDArray[np.int32], seed: np.uint64
     ) -> None:
-        """Draw the pseudo-documents of a shard's documents, shortest first, from these counts on."""
+        """Draw the pseudo-documents of a shard's documents, shortest first, starting from these counts."""
         shard = self.problem.shards[s]
         lengths = np.diff(shard.offsets)
         order = np.argsort(lengths, kind="stable")
@@ -152,12 +158,12 @@ class PseudoAssignment(Assignment):
         self,
         s: int,
         words: TopicCounts,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         others: NDArray[np.int32],
         seed: np.uint64,
     ) -> tuple[int, NDArray[np.int32]]:
-        """Draw the topics of a shard's tokens, beside those that other shards have; how many moved, and N[l, k]."""
+        """Draw the topics of a shard's tokens, given those of other shards; returns how many moved, and N[l, k]."""
         shard, n_pseudo = self.problem.shards[s], self.sampler.n_pseudo
         merged = _Merged.merge(shard, self._pseudo_of(s), n_pseudo)
         numbers = np.arange(n_pseudo)
@@ -180,7 +186,7 @@ class PseudoAssignment(Assignment):
         own[merged.tokens] = topics
         return moved, merged.count_topics(topics, self.problem.n_topics)
 
-    def _log_likelihood(self, alpha: Concentration) -> float:
+    def _log_likelihood(self, alpha: Alpha) -> float:
         """log p(z, l | alpha, lambda)"""
         by_pseudo = frozen(self.pseudo_counts, np.int32), frozen(alpha.values[0], np.float64)
         spread = np.full(self.sampler.n_pseudo, self.sampler.concentration)
@@ -196,16 +202,16 @@ class PseudoAssignment(Assignment):
         merged = _Merged.merge(shard, self._pseudo_of(s), self.sampler.n_pseudo)
         return merged.count_topics(self.topics[shard.tokens][merged.tokens], self.problem.n_topics)
 
-    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
-        """Besides topics, what is in the pseudo-documents; the mean alpha is in proportion to their mean theta."""
+    def keep(self, alpha: Alpha, beta: Beta) -> Draw:
+        """The draw, with N[l, k] and M[l]. The mean alpha is proportional to the mean theta of pseudo-documents."""
         draw = super().keep(alpha, beta)
         counts, sizes = self.pseudo_counts, self.pseudo_sizes
         mean = Mixture.of(counts, sizes, alpha.values[0], self.sampler.concentration).mean
         extra = {"pseudo_counts": counts, "pseudo_sizes": sizes}
         return replace(draw, mean_alpha=mean * draw.mean_alpha.sum(), extra=extra)
 
-    def add_theta(self, alpha: Concentration, total: NDArray[np.float32]) -> None:
-        """Add theta of every document's pseudo-document; of a document without words, what is expected of any."""
+    def add_theta(self, alpha: Alpha, total: NDArray[np.float32]) -> None:
+        """Add theta of every document's pseudo-document; for a document without words, the expected theta."""
         counts, prior = self.pseudo_counts, alpha.values[0]
         mean = Mixture.of(counts, self.pseudo_sizes, prior, self.sampler.concentration).mean
         total += np.vstack([_proportions(counts, prior), mean]).astype(np.float32)[self.pseudo]
@@ -218,7 +224,7 @@ def _proportions(counts: NDArray[np.int32], alpha: NDArray[np.floating]) -> NDAr
 
 
 class Mixture(NamedTuple):
-    """Topic proportions that a new document may have: those of one pseudo-document or another."""
+    """A mixture of pseudo-documents: the prior of the topic proportions of a new document."""
 
     prior: NDArray[np.float64]  # p(l), in proportion to M[l] + lambda
     theta: NDArray[np.float64]  # theta[l, k]
@@ -227,7 +233,7 @@ class Mixture(NamedTuple):
     def of(
         cls, counts: NDArray[np.int32], sizes: NDArray[np.int32], alpha: NDArray[np.floating], concentration: float
     ) -> Mixture:
-        """Pseudo-documents with these N and M; those that nothing is in are alike, and make one together."""
+        """Pseudo-documents with these N and M. Empty ones are equal and form one component."""
         used = sizes > 0
         n_empty = len(sizes) - int(used.sum())
         nothing = np.zeros((min(n_empty, 1), counts.shape[1]), np.int32)
@@ -236,5 +242,30 @@ class Mixture(NamedTuple):
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Expected proportions of a document of which nothing is known."""
+        """Expected proportions of a document without words."""
         return self.prior @ self.theta
+
+
+def infer_from_mixtures(
+    documents: Documents, mixtures: Sequence[Mixture], phi: NDArray[np.floating], n_jobs: int = 1
+) -> NDArray[np.float32]:
+    """theta[d, k] of documents that belong to one component each, averaged over mixtures. Deterministic."""
+    phi = frozen(phi, np.float32)
+    priors = [frozen(mixture.prior, np.float64) for mixture in mixtures]
+    thetas = [frozen(mixture.theta.T, np.float32) for mixture in mixtures]
+    total = np.zeros((len(documents.offsets) - 1, phi.shape[1]), np.float64)
+
+    def mix_chunk(bounds: tuple[int, int]) -> None:
+        offsets = documents.offsets[bounds[0] : bounds[1] + 1]
+        words, rows = np.unique(documents.words[offsets[0] : offsets[-1]], return_inverse=True)
+        words, rows, offsets = frozen(words, np.int32), frozen(rows, np.int32), frozen(offsets - offsets[0], np.int64)
+        for prior, theta in zip(priors, thetas, strict=True):
+            probabilities = np.empty((len(words), len(prior)), np.float32)
+            word_probabilities(phi, words, theta, probabilities)
+            mix_pseudo_documents(
+                rows, offsets, frozen(probabilities, np.float32), prior, theta, total[bounds[0] : bounds[1]]
+            )
+
+    chunks = shard_bounds(documents.offsets, 1 + len(documents.words) // _TOKENS)
+    thread_map(mix_chunk, pairwise(chunks), n_jobs)
+    return (total / len(mixtures)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""A topic for every token: the sampler of LDA, MetaLDA, and all that differ from them in their priors alone."""
+"""A topic for every token: the sampler of LDA, MetaLDA and every model that differs from them only in its priors."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
-from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard, cut_blocks
-from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
+from metalda.priors import Alpha, Beta
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
 from metalda.samplers.counts import TopicCounts, Topics
+from metalda.samplers.shards import Shard, cut_blocks
 from metalda.utils.chunks import spans
+from metalda.utils.threads import Run
 
 
 class Tokens(Sampler):
-    """Every token is drawn by itself, given all others."""
+    """Draws every token separately, given all others."""
 
     kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """A uniformly random topic for every token, among those that its document may have."""
+        """A uniformly random topic for every token, among the topics that its document may have."""
         prior = problem.doc_prior
         allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
         if allowed.all():
@@ -46,7 +47,7 @@ class Tokens(Sampler):
 
 
 class Turn(NamedTuple):
-    """What a turn did to some shards."""
+    """The outcome of a turn for some shards."""
 
     change: NDArray[np.int64]  # of n[k, .], by all of them
     n_moved: int
@@ -54,32 +55,30 @@ class Turn(NamedTuple):
 
 
 class Share:
-    """Some shards that follow each other, their topics, and the counts of the words that it is their turn to change.
+    """Consecutive shards in one process, with their topics and the counts of the word groups that they hold.
 
-    With several shards there are as many groups of words, and a sweep has as many turns: in each, every shard has
-    a group for itself, so that no two touch the same counts n[k, v]. Only n[k, .] is that before the turn. So shards
-    may be anywhere, as long as the counts of a group come from the shard that had it before.
+    A sweep has as many turns as there are shards and word groups. In each turn every shard has one group exclusively,
+    so no two shards change the same n[k, v]. Only n[k, .] is that before the turn. Shards may therefore be on different
+    machines, as long as a group's counts come from the shard that had the group in the turn before.
     """
 
     def __init__(
         self, shards: Sequence[Shard], first: int, groups: NDArray[np.int64], topics: Topics, counts: TopicCounts
     ) -> None:
         self.shards = shards
-        self.first = first  # the number of the first one
+        self.first = first  # index of the first shard
         self.groups = groups
         self.topics = topics
         self.counts = counts
         self._blocks = [cut_blocks(shard, groups) for shard in shards]
 
     def group_of(self, shard: int, turn: int) -> tuple[int, int]:
-        """The words that it is a shard's turn to change: first, and beyond the last."""
+        """The word group of a shard in a turn: first word, and end."""
         group = (shard + turn) % (len(self.groups) - 1)
         return int(self.groups[group]), int(self.groups[group + 1])
 
-    def sweep_turn(
-        self, turn: int, alpha: Concentration, beta: Concentration, seeds: Sequence[np.uint64], run: Run
-    ) -> Turn:
-        """Assign the tokens of every shard whose words are in its group; n[k, .] is left as it was."""
+    def sweep_turn(self, turn: int, alpha: Alpha, beta: Beta, seeds: Sequence[np.uint64], run: Run) -> Turn:
+        """Resample one block of every shard. Leaves n[k, .] unchanged and returns its change."""
         before = self.counts.topic_totals
         totals = [before.copy() for _ in self.shards]
 
@@ -90,14 +89,14 @@ class Share:
         moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
         return Turn(sum(each - before for each in totals), sum(moved), list(log_likelihoods))
 
-    def of_words(self, turn: int, beta: Concentration, run: Run) -> list[float]:
-        """After a turn, the part in the log-likelihood of every shard's group of words."""
+    def of_words(self, turn: int, beta: Beta, run: Run) -> list[float]:
+        """The log-likelihood terms of the word group of every shard, after a turn."""
         groups = [self.group_of(self.first + i, turn) for i in range(len(self.shards))]
         return list(run(lambda group: self.counts.of_words(beta, *group), groups))
 
 
 class TokenAssignment(Assignment):
-    """Topics of tokens, with the counts by word as lists: all shards in one place."""
+    """Topics of tokens, with all shards in this process."""
 
     def __init__(self, problem: Problem, topics: Topics) -> None:
         self.problem = problem
@@ -107,8 +106,8 @@ class TokenAssignment(Assignment):
 
     def sweep(
         self,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         rngs: Sequence[np.random.Generator],
         run: Run,
         n_sweeps: int,

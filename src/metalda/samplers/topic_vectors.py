@@ -1,10 +1,10 @@
-"""Vectors of topics, tau[k]: the softmax over words that they stand for, and the most probable ones given counts.
+"""Topic vectors tau[k]: their softmax over words, and the most probable vectors given counts.
 
     softmax[k, w] = exp(tau[k]·omega[w]) / sum_v exp(tau[k]·omega[v])
     tau[k] = argmax sum_w n1[k, w] log softmax[k, w] - regularization |tau[k]|²
 
-All topics are dealt with at once, so that the work is products of matrices; but each has a step size, a history and an
-end of its own. The numbers decide draws, so that BLAS runs in one thread: then they are the same whatever runs beside.
+All topics are optimized at once, so that the work consists of matrix products. Each topic has its own step size,
+history and stopping point. The results decide draws, so BLAS runs in one thread, which makes them reproducible.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from metalda.utils.blas import one_blas_thread
 Floats = NDArray[np.floating]
 
 HISTORY = 16  # steps that L-BFGS remembers
-GAIN = 0.5  # nats: a topic whose next step promises less is done; the noise of its counts is worth dim / 2 of them
+GAIN = 0.5  # nats: a topic stops when its next step promises less; the noise of its counts amounts to dim / 2 nats
 MOST_STEPS, MOST_CUTS = 30, 12
-ENOUGH, ROUNDING = 1e-4, 1e-6  # of the promised gain, that a step must bring; of the value, that rounding may take
+ENOUGH, ROUNDING = 1e-4, 1e-6  # share of the promised gain that a step must bring; relative error of rounding
 
 
 class Point(NamedTuple):
-    """Where the climb stands, by topic."""
+    """The current point of the optimization, by topic."""
 
     at: Floats  # tau[k]
     value: Floats
@@ -45,32 +45,32 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """The vectors of words, omega; everything is computed in their precision."""
+    """Word vectors omega. All computations use their precision."""
 
     vectors: Floats  # [word, dimension]
 
     def softmax(self, topic_vectors: Floats) -> Floats:
-        """softmax[word, topic], lifted where its precision has no number so small: a word that occurs is possible."""
+        """softmax[word, topic], at least the smallest positive number of its precision."""
         with one_blas_thread():
             exponentials, _, totals = self.exponentiate(topic_vectors)
         exponentials /= totals[:, None]
         return np.maximum(exponentials, np.finfo(exponentials.dtype).tiny).T
 
-    def log_normaliser(self, topic_vectors: Floats) -> Floats:
+    def log_normalizer(self, topic_vectors: Floats) -> Floats:
         """log sum_v exp(tau[k]·omega[v])"""
         with one_blas_thread():
             _, highest, totals = self.exponentiate(topic_vectors)
         return highest + np.log(totals)
 
     def fit(self, counts: NDArray[np.integer], start: Floats, regularization: float) -> Floats:
-        """The best vector of every topic for n1[word, topic], climbing from `start`; 0 for topics without a word."""
+        """The best vector of every topic for n1[word, topic], starting at `start`; 0 for topics without words."""
         totals = counts.sum(axis=0)
         used = np.flatnonzero(totals)
         best = np.zeros_like(start)
         if len(used):
             with one_blas_thread():
                 weighted = counts.T[used].astype(self.vectors.dtype) @ self.vectors
-                likelihood = Likelihood(self, weighted, totals[used].astype(self.vectors.dtype), regularization)
+                likelihood = SoftmaxPosterior(self, weighted, totals[used].astype(self.vectors.dtype), regularization)
                 best[used] = climb(likelihood, start[used])
         return best
 
@@ -86,14 +86,14 @@ class WordVectors:
     def axes(self) -> tuple[Floats, Floats]:
         """Principal axes of the words, in columns, and the variance along each."""
         with one_blas_thread():
-            centred = self.vectors.astype(np.float64) - self.vectors.mean(axis=0, dtype=np.float64)
-            variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+            centered = self.vectors.astype(np.float64) - self.vectors.mean(axis=0, dtype=np.float64)
+            variances, axes = np.linalg.eigh(centered.T @ centered / len(centered))
         dtype = self.vectors.dtype
         return axes.astype(dtype), np.maximum(variances, 0).astype(dtype)
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihood:
+class SoftmaxPosterior:
     """sum_w n1[k, w] log softmax[k, w] - regularization |tau[k]|², which is concave in tau[k]."""
 
     words: WordVectors
@@ -118,8 +118,8 @@ class Likelihood:
         return ((gradient @ axes) / curvature) @ axes.T
 
 
-def climb(likelihood: Likelihood, start: Floats) -> Floats:
-    """L-BFGS for every topic by itself, until no topic has `GAIN` to expect from another step."""
+def climb(likelihood: SoftmaxPosterior, start: Floats) -> Floats:
+    """L-BFGS for every topic separately, until no topic can expect `GAIN` from another step."""
     here = likelihood.evaluate(start.copy())
     history: deque[tuple[Floats, Floats, Floats]] = deque(maxlen=HISTORY)
     active = np.arange(len(start))
@@ -138,11 +138,13 @@ def climb(likelihood: Likelihood, start: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             history.append((step, bend, np.where(along > 0, 1 / along, 0).astype(start.dtype)))
         here.put(active, reached)
-        active = active[step[active].any(axis=1)]  # where no step was short enough, rounding has the last word
+        active = active[step[active].any(axis=1)]  # topics without a step are at the limit of rounding
     return here.at
 
 
-def _direction(likelihood: Likelihood, gradient: Floats, history: Sequence[Any], topics: NDArray[np.intp]) -> Floats:
+def _direction(
+    likelihood: SoftmaxPosterior, gradient: Floats, history: Sequence[Any], topics: NDArray[np.intp]
+) -> Floats:
     """The two loops of L-BFGS (Nocedal and Wright, algorithm 7.4)."""
     direction, shares = gradient.copy(), []
     recent = [tuple(each[topics] for each in entry) for entry in history]
@@ -155,8 +157,10 @@ def _direction(likelihood: Likelihood, gradient: Floats, history: Sequence[Any],
     return direction
 
 
-def _search(likelihood: Likelihood, now: Point, direction: Floats, promise: Floats, topics: NDArray[np.intp]) -> Point:
-    """Of each topic the longest step, halved again and again, that brings a share of what it promised; or none."""
+def _search(
+    likelihood: SoftmaxPosterior, now: Point, direction: Floats, promise: Floats, topics: NDArray[np.intp]
+) -> Point:
+    """Backtracking: for each topic, the longest halved step that brings a share of its promised gain, or none."""
     reached = Point(*(array.copy() for array in now))
     length, left = 1.0, np.arange(len(topics))
     for _ in range(MOST_CUTS):
@@ -172,5 +176,5 @@ def _search(likelihood: Likelihood, now: Point, direction: Floats, promise: Floa
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
-    """Products of rows."""
+    """Row-wise dot products."""
     return np.einsum("kd,kd->k", a, b)

@@ -1,4 +1,4 @@
-"""A topic for every document: the sampler of DMM, and of GPU-DMM, where words promote similar words."""
+"""A topic for every document: the sampler of DMM, and of GPU-DMM, in which words promote similar words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scipy import sparse
 from metalda.kernels.border import frozen
 from metalda.kernels.urn import (
     ROOM,
-    Neighbours,
+    Neighbors,
     Texts,
     UrnCounts,
     UrnPriors,
@@ -23,25 +23,28 @@ from metalda.kernels.urn import (
     promotion_chances,
     sweep_documents,
     urn_log_likelihood,
+    weigh_new_documents,
 )
-from metalda.meta.design import Concentration
-from metalda.samplers.base import Arrays, Assignment, Problem, Run, Sampler
+from metalda.priors import Alpha, Beta
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
 from metalda.samplers.counts import Topics
 from metalda.samplers.draws import Draw
-from metalda.samplers.sharding import ArrayCounts, count_scratch, make_scratch, sweep_shards
+from metalda.samplers.folding import Documents, fill_rows
+from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
+from metalda.utils.threads import Run
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two such is still a float64
 
 
 @dataclass(frozen=True, eq=False)
 class Urn(Sampler):
-    """Every document is drawn by itself, given all others; priors are the same for all documents and for all words.
+    """Draws every document separately, given all others. The priors are equal for all documents and for all words.
 
-    A token whose word has neighbours promotes them with some probability: each then counts `promotion` more in the
-    topic. Without neighbours this is DMM.
+    A token whose word has neighbors promotes them with some probability. A promoted word gains `promotion` in the
+    topic. Without neighbors this is DMM.
     """
 
-    neighbours: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  # starts by word, and indices
+    neighbors: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  # starts by word, and indices
     promotion: float = 0.0
 
     kernels: ClassVar[tuple[Any, ...]] = (sweep_documents,)
@@ -61,11 +64,11 @@ class Urn(Sampler):
 
     @property
     def _promotes(self) -> bool:
-        return self.neighbours is not None and len(self.neighbours[1]) > 0
+        return self.neighbors is not None and len(self.neighbors[1]) > 0
 
     @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
-        return self.neighbours or ()
+        return self.neighbors or ()
 
     def memory(self, problem: Problem, n_threads: int) -> int:
         n_copies = 1 + count_scratch(len(problem.shards), n_threads)
@@ -76,8 +79,8 @@ class Urn(Sampler):
         """Count topics and promotions from scratch."""
         counted = [_tally(problem, topics, np.ones(len(topics), np.bool_))]
         if self._promotes:
-            assert self.neighbours is not None
-            starts, indices = self.neighbours
+            assert self.neighbors is not None
+            starts, indices = self.neighbors
             ones = np.ones(len(indices), np.int32)
             similar = sparse.csr_array((ones, indices, starts), shape=(problem.n_words, problem.n_words))
             counted.append(similar.T @ _tally(problem, topics, promoted > 0))
@@ -94,7 +97,7 @@ def _tally(problem: Problem, topics: Topics, chosen: NDArray[np.bool_]) -> Any:
 
 
 class UrnAssignment(Assignment):
-    """Topics of documents, as those of their tokens; and which tokens promote the neighbours of their word."""
+    """Topics of documents, stored for each of their tokens, and which tokens promote the neighbors of their word."""
 
     def __init__(
         self, problem: Problem, sampler: Urn, topics: Topics, promoted: NDArray[np.uint8], n_threads: int
@@ -104,10 +107,10 @@ class UrnAssignment(Assignment):
         self.promoted = promoted
         self.urns = ArrayCounts(sampler.count(problem, topics, promoted))
         self._promotion = float(sampler.promotion)
-        starts, indices = sampler.neighbours or (np.zeros(problem.n_words + 1, np.int64), np.zeros(0, np.int32))
-        so_far = np.concatenate([[0], np.cumsum(np.diff(starts)[problem.words])])  # neighbours of the tokens
+        starts, indices = sampler.neighbors or (np.zeros(problem.n_words + 1, np.int64), np.zeros(0, np.int32))
+        so_far = np.concatenate([[0], np.cumsum(np.diff(starts)[problem.words])])  # neighbors of the tokens
         most = int(np.diff(so_far[problem.offsets]).max())
-        self._neighbours = Neighbours(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32), most)
+        self._neighbors = Neighbors(frozen(starts, np.int64), frozen(np.pad(indices, (0, ROOM)), np.int32), most)
         self._chances = np.ones((problem.n_words if sampler._promotes else 0, problem.n_topics), np.float32)
         self._repeats = np.empty(len(topics), np.int32)
         count_repeats(
@@ -117,22 +120,22 @@ class UrnAssignment(Assignment):
 
     def sweep(
         self,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         rngs: Sequence[np.random.Generator],
         run: Run,
         n_sweeps: int,
     ) -> tuple[int, float]:
-        """See `Assignment.sweep`; the likelihood is that of DMM, for which promotions do not count."""
+        """See `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)
         seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
         if len(self._chances):
-            promotion_chances(self._neighbours, priors, _as_input(self._counts), self._chances)
+            promotion_chances(self._neighbors, priors, _as_input(self._counts), self._chances)
         chances = frozen(self._chances, np.float32)
 
         def sweep_shard(s: int, urns: ArrayCounts) -> int:
             counts, nowhere = UrnCounts(*urns.arrays), np.empty((0, self.problem.n_topics), np.float32)
-            return sweep_documents(self._texts(s), self._neighbours, chances, priors, counts, nowhere, seeds[s])
+            return sweep_documents(self._texts(s), self._neighbors, chances, priors, counts, nowhere, seeds[s])
 
         moved = sweep_shards(self.urns, self._scratch, len(seeds), sweep_shard, run)
         return sum(moved), urn_log_likelihood(priors, _as_input(self._counts))
@@ -141,8 +144,8 @@ class UrnAssignment(Assignment):
     def arrays(self) -> Arrays:
         return {"topics": self.topics, "promoted": self.promoted}
 
-    def keep(self, alpha: Concentration, beta: Concentration) -> Draw:
-        """What is kept of this state: the prior of a new document is alpha[k] + M[k], and c stands for n."""
+    def keep(self, alpha: Alpha, beta: Beta) -> Draw:
+        """The draw: the prior of a new document is alpha[k] + M[k], and c takes the place of n."""
         urns, totals, documents = self._counts
         priors = self._priors(alpha, beta)
         return Draw(
@@ -154,14 +157,14 @@ class UrnAssignment(Assignment):
             sparse.csr_array(self._add_up(urns.swapaxes(0, 1))),
         )
 
-    def add_theta(self, alpha: Concentration, total: NDArray[np.float32]) -> None:
-        """Add p(z = k) of every document, given all others in this state; without words, of any document."""
+    def add_theta(self, alpha: Alpha, total: NDArray[np.float32]) -> None:
+        """Add p(z = k) of every document, given all others in this state; for a document without words, the prior."""
         prior, bounds = self.problem.word_prior, self.problem.shard_bounds
         priors = self._priors(alpha, prior.beta(prior.start_weights(self.problem.n_topics)))
         for s, (first, last) in enumerate(pairwise(bounds)):
             if first < last:
                 part, chances = total[first:last], frozen(self._chances, np.float32)
-                sweep_documents(self._texts(s), self._neighbours, chances, priors, self._counts, part, np.uint64(0))
+                sweep_documents(self._texts(s), self._neighbors, chances, priors, self._counts, part, np.uint64(0))
         expected = priors.alpha + self._counts.documents
         total[np.diff(self.problem.offsets) == 0] += (expected / expected.sum()).astype(np.float32)
 
@@ -179,14 +182,27 @@ class UrnAssignment(Assignment):
         """c = n + promotion * r"""
         return kinds[0] + self._promotion * kinds[1] if len(kinds) > 1 else kinds[0].copy()
 
-    def _priors(self, alpha: Concentration, beta: Concentration) -> UrnPriors:
-        value, total = float(beta.values[0, 0]), float(beta.lifted_sums[0])
-        most_neighbours = int(np.diff(self._neighbours.starts).max())
-        largest = total + len(self.topics) * (1 + self._promotion * most_neighbours)
+    def _priors(self, alpha: Alpha, beta: Beta) -> UrnPriors:
+        value, total = float(beta.values[0, 0]), float(beta.rescaled_sums[0])
+        most_neighbors = int(np.diff(self._neighbors.starts).max())
+        largest = total + len(self.topics) * (1 + self._promotion * most_neighbors)
         at_a_time = int(_SAFE_BITS / max(abs(math.log2(value)), abs(math.log2(largest)), 1))
         return UrnPriors(frozen(alpha.values[0], np.float64), value, total, self._promotion, max(at_a_time, 1))
 
 
 def _as_input(counts: UrnCounts) -> UrnCounts:
-    """Counts that a kernel only reads."""
+    """Counts, read-only, for kernels."""
     return UrnCounts(*(frozen(array, array.dtype) for array in counts))
+
+
+def infer_single_topics(
+    documents: Documents, alpha: NDArray[np.floating], phi: NDArray[np.floating], n_jobs: int = 1
+) -> NDArray[np.float32]:
+    """theta[d, k] of documents with one topic each: the probability that it is k, given alpha, and phi by word."""
+    alpha, phi = frozen(alpha, np.float64), frozen(phi, np.float32)
+    words = frozen(documents.words, np.int32)
+
+    def weigh(chosen: slice, offsets: NDArray[np.int64], theta: NDArray[np.float32]) -> None:
+        weigh_new_documents(words, offsets, alpha, phi, theta)
+
+    return fill_rows(documents, phi.shape[1], weigh, n_jobs)

@@ -1,9 +1,9 @@
-"""Saved things on disk: a folder of arrays and one JSON file, written atomically, read without trust, never pickled."""
+"""Saved folders: arrays and one JSON manifest, written atomically, validated when read, without pickle."""
 
 from metalda.storage.arrays import Streamed
 from metalda.storage.folder import SCRATCH, check_writable, read_folder, write_folder
 from metalda.storage.locations import PathLike, Remote, locate
-from metalda.storage.single import read_document, replacing, write_document
+from metalda.storage.manifest import read_document, replacing, write_document
 
 __all__ = [
     "SCRATCH",

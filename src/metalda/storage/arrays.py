@@ -1,32 +1,40 @@
-"""Array files: how named arrays become bytes, in one safetensors file or in one ``.npy`` file each."""
+"""Arrays in files: saved as safetensors or ``.npy``, mapped into memory, or temporary on disk."""
+
+from __future__ import annotations
 
 import json
+import mmap
 import os
+import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from metalda.errors import StorageError
+
+LARGE = 1 << 28  # bytes; smaller temporary arrays stay in memory
 _CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
 class Streamed:
-    """A one-dimensional array that comes in pieces, so that it need not be in memory; for ``.npy`` files only."""
+    """A one-dimensional array that is written in pieces and need not be in memory; for ``.npy`` files only."""
 
     dtype: type
     length: int
     pieces: Callable[[], Iterable[np.ndarray]]
 
 
-Contents = Mapping[str, np.ndarray | Streamed]
+Contents = Mapping[str, "np.ndarray | Streamed"]
 
 
 class ChecksumWriter:
-    """A file that knows its size and CRC-32; a checksum rather than a digest, since it guards against damage only."""
+    """A file that tracks its size and CRC-32. A checksum suffices: it detects damage, not tampering."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -40,12 +48,12 @@ class ChecksumWriter:
         return len(data)
 
     def write_array(self, array: np.ndarray) -> None:
-        """The numbers of a `plain` array, without a copy of them."""
+        """Write the numbers of a `plain` array without a copy."""
         self.write(array.reshape(-1).view(np.uint8).data)  # type: ignore[arg-type]
 
 
 def checksum(path: Path) -> int:
-    """CRC-32 of a file, read in pieces."""
+    """Return the CRC-32 of a file."""
     crc = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -54,7 +62,7 @@ def checksum(path: Path) -> int:
 
 
 def plain(array: np.ndarray | Streamed) -> np.ndarray | Streamed:
-    """The array in C order and little-endian, as both layouts hold it; refuses what would need pickle."""
+    """Convert to C order and little-endian, as both layouts store it; refuse types that would need pickle."""
     if isinstance(array, Streamed):
         return array
     array = np.asarray(array)
@@ -64,7 +72,7 @@ def plain(array: np.ndarray | Streamed) -> np.ndarray | Streamed:
 
 
 def save_arrays(path: Path, arrays: Contents) -> tuple[int, int]:
-    """Write a new file, down to the disk; returns its size and CRC-32."""
+    """Write a new file and sync it to disk; return its size and CRC-32."""
     with path.open("xb") as file:
         writer = ChecksumWriter(file)
         if path.suffix == ".npy":
@@ -89,11 +97,11 @@ def _write_npy(writer: ChecksumWriter, array: np.ndarray | Streamed) -> None:
         writer.write_array(np.ascontiguousarray(piece, dtype))
         n_written += len(piece)
     if n_written != array.length:
-        raise ValueError(f"{n_written:,} numbers came where {array.length:,} were announced")
+        raise ValueError(f"{n_written:,} numbers written where {array.length:,} were announced")
 
 
 def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) -> None:
-    """The bytes of `safetensors.numpy.save`, which would need twice the memory of all arrays."""
+    """Write the bytes of `safetensors.numpy.save`, which would need twice the memory of all arrays."""
     names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so that all are aligned
     header, end = {}, 0
     for name in names:
@@ -108,13 +116,13 @@ def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) ->
         writer.write_array(arrays[name])
 
 
-def load_arrays(path: Path, names: list[str], *, mmap: bool) -> dict[str, np.ndarray]:
-    """The arrays of one file; with ``mmap`` as maps of it."""
+def load_arrays(path: Path, names: list[str], *, mapped: bool) -> dict[str, np.ndarray]:
+    """Return the arrays of one file, as memory maps if `mapped`."""
     if path.suffix == ".npy":
         (name,) = names
-        array = np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
         return {name: array.view(np.ndarray)}
-    if mmap:
+    if mapped:
         return _map_safetensors(path, names)
     from safetensors.numpy import load_file
 
@@ -132,3 +140,86 @@ def _map_safetensors(path: Path, names: list[str]) -> dict[str, np.ndarray]:
         dtype = np.dtype(np.bool_ if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}")
         arrays[name] = data[start + begin : start + end].view(dtype).reshape(shape)
     return arrays
+
+
+def is_mapped(array: NDArray[Any]) -> bool:
+    """Return whether an array is a view of a memory-mapped file."""
+    return isinstance(mapping(array), np.memmap | mmap.mmap)
+
+
+def mapping(array: NDArray[Any]) -> Any:
+    """Return the object that an array is ultimately a view of: the map of a file, if it is mapped."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    return base
+
+
+def empty_beside(array: NDArray[Any], shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Allocate an array: on disk if it is large and `array`, from which it is computed, is mapped; else in memory."""
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    return empty_on_disk(shape, dtype) if n_bytes >= LARGE and is_mapped(array) else np.empty(shape, dtype)
+
+
+def empty_on_disk(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Allocate an array in a nameless file of the temporary folder (TMPDIR), which vanishes with the process."""
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    try:
+        with tempfile.TemporaryFile() as file:
+            if hasattr(os, "posix_fallocate"):  # so that a full disk is an error now, not a crash at the first write
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            else:
+                file.truncate(n_bytes)
+            return np.memmap(file, dtype, "r+", shape=shape).view(np.ndarray)
+    except OSError as error:
+        reason = error.strerror or error
+        raise StorageError(
+            f"{tempfile.gettempdir()}: no room for a temporary file of {n_bytes / 1e9:.1f} GB ({reason}); "
+            "name another folder with the environment variable TMPDIR"
+        ) from error
+
+
+@dataclass(frozen=True)
+class MappedFile:
+    """The place of an array in a file, for other processes and for machines with the same file system."""
+
+    path: str
+    offset: int
+    dtype: str
+    size: int  # of the file
+    changed: int  # when it was last written, to detect a different file of the same name
+
+    @classmethod
+    def of(cls, array: NDArray[Any] | None) -> MappedFile | None:
+        """Return the place of an array that is a contiguous part of a mapped file; None for any other array."""
+        base = None if array is None else mapping(array)
+        if array is None or not isinstance(base, np.memmap) or not base.filename or not array.flags.c_contiguous:
+            return None
+        try:
+            about = os.stat(base.filename)
+        except OSError:  # the file has no name, or no longer has it
+            return None
+        skipped = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        path = str(Path(base.filename).resolve())
+        return cls(path, base.offset + skipped, array.dtype.str, about.st_size, about.st_mtime_ns)
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether this process sees the same file."""
+        try:
+            about = os.stat(self.path)
+        except OSError:
+            return False
+        return (about.st_size, about.st_mtime_ns) == (self.size, self.changed)
+
+    def open(self, first: int, last: int) -> NDArray[Any]:
+        """Map entries first … last - 1 into memory."""
+        if first == last:
+            return np.empty(0, self.dtype)
+        offset = self.offset + first * np.dtype(self.dtype).itemsize
+        return np.memmap(self.path, self.dtype, "r", offset, (last - first,)).view(np.ndarray)
+
+
+def is_here(file: MappedFile) -> bool:
+    """Return `MappedFile.is_here`, as a function that a worker can run."""
+    return file.is_here

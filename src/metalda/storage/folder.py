@@ -1,13 +1,17 @@
-"""Write and read a saved folder so that a crash at any moment leaves either the old state or the new one.
+"""Write and read a saved folder: a crash at any moment leaves either the old save or the new one.
 
-Array files have fresh, unique names and are on the disk before ``<kind>.json``, which names them, is moved into
-place. Whatever the JSON file does not name does not exist for the reader.
+Array files have unique names and are synced to disk before ``<kind>.json``, the manifest that names them, is moved into
+place. Readers ignore files that the manifest does not name.
+
+Several processes may write and read one folder at once. A save deletes only the files of the save that it replaces, and
+files that an interrupted save left long ago; a reader whose files disappear reads the newer save.
 """
 
 import os
 import re
 import secrets
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +26,8 @@ from metalda.storage.manifest import ArrayFile, decode, encode, says_format
 
 Layout = Literal["safetensors", "npy"]
 
-SCRATCH = ".parts"  # a folder in a saved folder that belongs to it, for work that is not done yet
+SCRATCH = ".parts"  # a subfolder of a saved folder for unfinished work
+ABANDONED = 86_400  # seconds after which an unnamed array file is taken for the remains of an interrupted save
 _ARRAY_FILE = re.compile(r"[\w-]+-[0-9a-f]{16}\.(npy|safetensors|json)")
 
 
@@ -39,22 +44,22 @@ def write_folder(
     Parameters
     ----------
     path : path-like
-        The folder: new, empty, or an earlier save of the same kind, which then is replaced. ``scheme://…`` is
-        written here first, then copied there, the JSON file last.
+        The folder: new, empty, or an earlier save of the same kind, which is replaced. For ``scheme://…`` it is
+        written on this machine first, then copied, the manifest last.
     kind : str
-        What is saved, e.g. ``"model"``; gives the name of the JSON file.
+        The kind of save, e.g. ``"model"``; the manifest is ``<kind>.json``.
     document : dict
-        Whatever JSON can hold.
+        Any JSON object.
     arrays : mapping of str to array
-        Booleans, integers and floats of any shape; in the layout "npy" also `Streamed` ones.
+        Booleans, integers and floats of any shape; with the layout "npy" also `Streamed` arrays.
     layout : {"safetensors", "npy"}
-        All arrays in one file, or one file each, which may be streamed.
+        One file for all arrays, or one file for each.
 
     Raises
     ------
     StorageError
-        If the folder holds something else or cannot be written. Nothing half-written is left, and an earlier save
-        stays as it was.
+        If the folder holds other files or cannot be written. No partial files remain, and an earlier save is
+        unchanged.
     """
     folder = locate(path)
     _check_target(folder, kind)
@@ -82,25 +87,25 @@ def write_folder(
 
 
 def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what `write_folder` saved: the document and the arrays.
+    """Read the document and the arrays that `write_folder` saved.
 
-    With ``mmap`` the arrays are read-only maps of their files: only sizes are checked, not checksums, so that opening
-    does not read them. What lies at ``scheme://…`` is copied here first.
+    With ``mmap`` the arrays are read-only maps of their files. Then sizes are checked but checksums are not, so that
+    opening does not read the files. A folder at ``scheme://…`` is copied to this machine first.
     """
     folder = locate(path)
     _check_source(folder, kind)
-    manifest = decode(folder / f"{kind}.json", kind)
-    arrays: dict[str, np.ndarray] = {}
-    with _here(folder, manifest.files) as here:
-        # a map outlives the name of its file, so that copies can go at once, but not on Windows
-        mmap = mmap and (here is folder or os.name != "nt")
-        for name, file in manifest.files.items():
-            arrays.update(_read_file(here / name, folder / name, file, mmap=mmap))
-    return manifest.document, arrays
+    manifest_path = folder / f"{kind}.json"
+    manifest = decode(manifest_path, kind)
+    try:
+        return manifest.document, _read_files(folder, manifest.files, mmap=mmap)
+    except StorageError:
+        if decode(manifest_path, kind) == manifest:
+            raise
+    return read_folder(path, kind, mmap=mmap)  # another process has saved since, and deleted the older files
 
 
 def check_writable(path: PathLike, kind: str = "model") -> None:
-    """Raise StorageError if `write_folder` could not save there: better now than after an hour of training."""
+    """Raise StorageError if `write_folder` could not save there; call it before an hour of training."""
     folder = locate(path)
     _check_target(folder, kind)
     try:
@@ -115,8 +120,8 @@ def check_writable(path: PathLike, kind: str = "model") -> None:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def _check_target(folder: Any, kind: str) -> None:
-    """The folder is absent (in a folder that exists), empty, or holds a save of this kind."""
+def _check_target(folder: Path | Remote, kind: str) -> None:
+    """Require a folder that is absent (with an existing parent), empty, or holds a save of this kind."""
     try:
         if not folder.exists():
             if isinstance(folder, Path) and not folder.parent.is_dir():
@@ -132,7 +137,8 @@ def _check_target(folder: Any, kind: str) -> None:
         raise StorageError(f"{folder}: holds other files and no saved {kind}: choose a new or empty folder")
 
 
-def _check_source(folder: Any, kind: str) -> None:
+def _check_source(folder: Path | Remote, kind: str) -> None:
+    """Require a folder that holds a save of this kind."""
     try:
         if not folder.exists():
             raise StorageError(f"{folder}: no such folder, so no saved {kind}")
@@ -149,7 +155,7 @@ def _check_source(folder: Any, kind: str) -> None:
 
 
 def _make_folder(folder: Path) -> bool:
-    """Make the folder unless it is there; says whether it was made."""
+    """Make the folder unless it exists; return whether it was made."""
     try:
         folder.mkdir()
     except FileExistsError:
@@ -158,7 +164,7 @@ def _make_folder(folder: Path) -> bool:
 
 
 def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents, layout: Layout) -> None:
-    """Write the new files beside the old ones, switch over, then remove the old ones."""
+    """Write new files next to the old ones, replace the manifest, then remove the old files."""
     token = secrets.token_hex(8)
     manifest_path, staged = folder / f"{kind}.json", folder / f"{kind}-{token}.json"
     plan = _plan(arrays, layout, token)
@@ -168,19 +174,20 @@ def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents
             size, crc = save_arrays(folder / name, members)
             files[name] = ArrayFile(list(members), size, crc)
         _write_bytes(staged, encode(kind, files, document))
+        old = _named_files(manifest_path, kind)
         os.replace(staged, manifest_path)
     except BaseException:
-        # an interrupt may arrive just after the switch: then the new files are the save
+        # an interrupt may arrive just after the manifest was replaced: then the new files are the save
         if not _is_current(manifest_path, token):
             _remove(folder / name for name in (*plan, staged.name))
         raise
     _sync_folder(folder)
-    names = set(plan)
-    _remove(folder / name for name in os.listdir(folder) if _ARRAY_FILE.fullmatch(name) and name not in names)
+    _remove(folder / name for name in old)
+    _remove(folder / name for name in os.listdir(folder) if name not in plan and _is_abandoned(folder / name))
 
 
 def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
-    """The array files to write: name of the file -> its arrays."""
+    """Return the array files to write: file name -> arrays."""
     if layout == "safetensors":
         return {f"arrays-{token}.safetensors": arrays} if arrays else {}
     plan: dict[str, Contents] = {
@@ -189,6 +196,22 @@ def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
     if len(plan) < len(arrays):
         raise ValueError(f"the names of the arrays are too alike for file names: {sorted(arrays)}")
     return plan
+
+
+def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
+    """Return the array files of the present save; none if there is no save or its manifest is damaged."""
+    try:
+        return list(decode(manifest_path, kind).files)
+    except StorageError:
+        return []
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Return whether a file belongs to a save that was interrupted long ago, not to one that is under way."""
+    try:
+        return bool(_ARRAY_FILE.fullmatch(path.name)) and time.time() - path.stat().st_mtime > ABANDONED
+    except OSError:  # deleted meanwhile
+        return False
 
 
 def _is_current(manifest_path: Path, token: str) -> bool:
@@ -206,7 +229,7 @@ def _write_bytes(path: Path, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name durable; Windows has no way to ask for it, nor the need."""
+    """Sync the directory entry of the manifest to disk; not possible or needed on Windows."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -216,17 +239,16 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _remove(paths: Any) -> None:
+def _remove(paths: Iterable[Path | Remote]) -> None:
     for path in paths:
-        with suppress(OSError):  # a stray file is harmless: no reader looks at it, and the next save removes it
+        with suppress(OSError):  # a stray file is harmless: readers ignore it
             path.unlink()
 
 
 def _upload(here: Path, folder: Remote, kind: str) -> None:
-    """New array files beside the old ones, then the JSON file that names them; the old ones go at last."""
+    """Upload new array files, then the manifest that names them, then remove the old files."""
     new = [path.name for path in here.iterdir() if path.suffix != ".json"]
     try:
-        old = [each for each in folder.iterdir() if _ARRAY_FILE.fullmatch(each.name)] if folder.exists() else []
         folder.system.makedirs(folder.path, exist_ok=True)
         try:
             for name in new:
@@ -234,44 +256,56 @@ def _upload(here: Path, folder: Remote, kind: str) -> None:
         except BaseException:
             _remove(folder / name for name in new)
             raise
+        old = _named_files(folder / f"{kind}.json", kind)
         (folder / f"{kind}.json").upload(here / f"{kind}.json")
     except OSError as error:
         raise StorageError(f"{folder}: cannot save the {kind}: {error.strerror or error}") from error
-    _remove(old)
+    _remove(folder / name for name in old)
+
+
+def _read_files(folder: Path | Remote, files: dict[str, ArrayFile], *, mmap: bool) -> dict[str, np.ndarray]:
+    """Read all array files of a save."""
+    arrays: dict[str, np.ndarray] = {}
+    with _here(folder, files) as here:
+        # except on Windows, a map outlives its file, so temporary copies can be deleted at once
+        mmap = mmap and (here is folder or os.name != "nt")
+        for name, file in files.items():
+            arrays.update(_read_file(here / name, folder / name, file, mmap=mmap))
+    return arrays
 
 
 @contextmanager
-def _here(folder: Any, names: Iterable[str]) -> Iterator[Any]:
-    """The folder itself, or one on this machine with copies of these files of it."""
+def _here(folder: Path | Remote, names: Iterable[str]) -> Iterator[Path]:
+    """Yield the folder itself if it is on this machine, else a temporary folder with copies of these files."""
     if not isinstance(folder, Remote):
         yield folder
         return
     with tempfile.TemporaryDirectory(prefix="metalda-") as here:
         try:
             for name in names:
-                with suppress(FileNotFoundError):  # the reader will say so
+                with suppress(FileNotFoundError):  # the reader reports it
                     (folder / name).download(Path(here, name))
         except OSError as error:
             raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
         yield Path(here)
 
 
-def _read_file(path: Path, shown: Any, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
-    """The arrays of one file; `shown` is what the user calls it."""
+def _read_file(path: Path, shown: Path | Remote, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
+    """Check and read one array file; `shown` is its name in error messages."""
     try:
         size = path.stat().st_size
         if size != file.size:
             raise StorageError(f"{shown}: damaged: {size:,} bytes instead of {file.size:,}")
         if not mmap and checksum(path) != file.crc32:
             raise StorageError(f"{shown}: damaged: the checksum does not match")
-        return load_arrays(path, file.arrays, mmap=mmap)
+        return load_arrays(path, file.arrays, mapped=mmap)
     except StorageError:
         raise
     except FileNotFoundError as error:
         raise StorageError(f"{shown}: missing, though the saved folder needs it") from error
     except OSError as error:
         raise StorageError(f"{shown}: cannot be read: {error.strerror or error}") from error
-    except Exception as error:  # safetensors and NumPy raise many kinds for a file that is not theirs
+    except Exception as error:  # safetensors and NumPy raise many types for a file in another format
         raise StorageError(f"{shown}: damaged: not an array file ({_one_line(error)})") from error
 
 

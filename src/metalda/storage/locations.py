@@ -1,4 +1,4 @@
-"""Where things lie: a path on this machine, or ``scheme://…``, which fsspec opens (S3, Google Cloud, HDFS …)."""
+"""Locations: a path on this machine, or a URL ``scheme://…`` that fsspec opens (S3, Google Cloud, HDFS, …)."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from metalda.errors import InputError, missing_extra
 PathLike = str | os.PathLike[str]
 
 _SCHEMES = re.compile(r"(?:[A-Za-z][\w+.-]+::)*([A-Za-z][\w+.-]+)://")  # C:// is a drive, not a scheme
-_SHORTENED = re.compile(r"([A-Za-z][\w+.-]+):/(?!/)")  # what `Path` makes of them
+_SHORTENED = re.compile(r"([A-Za-z][\w+.-]+):/(?!/)")  # `Path` collapses the two slashes of a URL
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A file or folder elsewhere, with those methods of a `Path` that are used here."""
+    """A remote file or folder, with the methods of `Path` that this package uses."""
 
     url: str
 
     @cached_property
     def _opened(self) -> tuple[Any, str]:
-        """The file system, and the path in it."""
+        """Return the file system of fsspec and the path in it."""
         try:
             import fsspec
         except ImportError:
             raise missing_extra("fsspec", "dask", f"Reading and writing {self.url}") from None
         try:
-            return fsspec.core.url_to_fs(self.url)
-        except (ValueError, ImportError) as error:  # an unknown scheme, or one whose package is missing
+            system, path = fsspec.core.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:  # an unknown scheme, or a missing package for it
             raise InputError(f"{self.url}: {' '.join(str(error).split())}") from error
+        return system, path
 
     @property
     def system(self) -> Any:
-        """That of fsspec, which knows this place."""
+        """Return the file system of fsspec."""
         return self._opened[0]
 
     @property
     def path(self) -> str:
-        """The place, as the system calls it."""
+        """Return the path within the file system."""
         return self._opened[1]
 
     @property
@@ -89,19 +90,20 @@ class Remote:
         return bool(self.system.isfile(self.path))
 
     def iterdir(self) -> Iterator[Remote]:
-        """What a folder holds."""
+        """Yield the entries of a folder."""
         self.system.invalidate_cache(self.path)
         for path in self.system.ls(self.path, detail=False):
             yield self / PurePosixPath(path).name
 
     def files(self) -> Iterator[tuple[str, Remote]]:
-        """All files below a folder, with their names relative to it."""
+        """Yield all files below a folder with their relative names."""
         for path in self.system.find(self.path):
             name = path.removeprefix(self.path.rstrip("/")).lstrip("/")
             yield name, self / name
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        return self.system.open(self.path, mode)
+        file: BinaryIO = self.system.open(self.path, mode)
+        return file
 
     def read_bytes(self) -> bytes:
         with self.open("rb") as file:
@@ -115,20 +117,20 @@ class Remote:
         self.system.rm_file(self.path)
 
     def stat(self) -> Any:
-        """The size alone."""
+        """Return an object that has only ``st_size``."""
         return SimpleNamespace(st_size=int(self.system.size(self.path) or 0))
 
     def download(self, target: Path) -> None:
-        """Copy the file to one here."""
+        """Copy the file to this machine."""
         self.system.get_file(self.path, str(target))
 
     def upload(self, source: Path) -> None:
-        """Copy a file here to this place, whole or not at all where the system can do so (object stores can)."""
+        """Copy a file of this machine to this location; object stores do so atomically."""
         self.system.put_file(str(source), self.path)
 
 
 def locate(path: PathLike) -> Any:
-    """A `Path`, or a `Remote` for ``scheme://…``; also for a `Path` made from one, which has lost a slash."""
+    """Return a `Path`, or a `Remote` for ``scheme://…``, also if the URL passed through `Path` and lost a slash."""
     if isinstance(path, Remote):
         return path
     text = os.fspath(path)

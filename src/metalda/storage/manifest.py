@@ -1,10 +1,17 @@
-"""The JSON file at the heart of a saved folder: it is written last, and names every file that belongs to it."""
+"""JSON files: the manifest of a saved folder, which names every file that belongs to it, and single documents.
+
+Files are replaced atomically, and every kind of damage is reported in one line that names the file.
+"""
 
 import importlib.metadata
 import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from metalda.errors import StorageError
 from metalda.storage.locations import Remote
@@ -14,7 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """What the manifest says of one array file."""
+    """The entry of one array file in a manifest."""
 
     arrays: list[str]
     size: int
@@ -30,7 +37,7 @@ class Manifest:
 
 
 def package_version() -> str:
-    """The installed version; asked of the installation, since the package itself stands above this module."""
+    """Return the installed version, from the metadata: this module may not import the package above it."""
     try:
         return importlib.metadata.version("metalda")
     except importlib.metadata.PackageNotFoundError:
@@ -38,7 +45,7 @@ def package_version() -> str:
 
 
 def encode(kind: str, files: dict[str, ArrayFile], document: dict[str, Any]) -> bytes:
-    """The manifest as bytes; raises ValueError for a NaN, which JSON cannot hold."""
+    """Encode a manifest; raises ValueError for NaN, which JSON cannot represent."""
     content = {
         "format": f"metalda-{kind}",
         "version": VERSION,
@@ -52,7 +59,7 @@ def encode(kind: str, files: dict[str, ArrayFile], document: dict[str, Any]) -> 
 
 
 def decode(path: Path | Remote, kind: str) -> Manifest:
-    """Read and check a manifest; every kind of damage is one line that names the file."""
+    """Read and validate a manifest."""
     content = _parse(path)
     if not isinstance(content, dict) or content.get("format") != f"metalda-{kind}":
         raise StorageError(f"{path}: not a metalda {kind} (the file does not say format 'metalda-{kind}')")
@@ -72,7 +79,7 @@ def decode(path: Path | Remote, kind: str) -> Manifest:
 
 
 def says_format(path: Path | Remote, kind: str) -> bool:
-    """Whether the file is a manifest of this kind, of whatever version."""
+    """Return whether the file is a manifest of this kind, of any version."""
     try:
         content = _parse(path)
     except StorageError:
@@ -106,3 +113,34 @@ def _array_file(path: Path | Remote, name: str, entry: Any) -> ArrayFile:
     ):
         raise StorageError(f"{path}: damaged: the entry of {name!r} is not complete")
     return ArrayFile(arrays, size, crc32)
+
+
+@contextmanager
+def replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
+    """Write a new file that replaces the old one once it is complete and synced to disk."""
+    target = path.resolve()
+    staged = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+    try:
+        with open(staged, mode, **how) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staged, target)
+    except BaseException as error:
+        with suppress(OSError):
+            staged.unlink()
+        if isinstance(error, OSError):
+            raise StorageError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise
+
+
+def write_document(path: Path, kind: str, document: dict[str, Any]) -> None:
+    """Write a JSON document as a file that names its kind."""
+    data = encode(kind, {}, document)
+    with replacing(path, "xb") as file:
+        file.write(data)
+
+
+def read_document(path: Path, kind: str) -> dict[str, Any]:
+    """Read the document that `write_document` wrote; StorageError if it is damaged or of another kind."""
+    return decode(path, kind).document

@@ -1,4 +1,4 @@
-"""Where a run stands, on disk: enough to go on as if it had never stopped."""
+"""The progress of a run on disk. A resumed run gives the model of an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KIND = "checkpoint"
 
 
 class TraceRow(NamedTuple):
-    """What is remembered of a sweep."""
+    """The trace of one iteration."""
 
     log_likelihood: float  # per token
     seconds: float
@@ -32,14 +32,14 @@ class TraceRow(NamedTuple):
 
 @dataclass
 class Progress:
-    """Everything that a sweep changes."""
+    """Everything that an iteration changes."""
 
     state: ChainState
     rngs: Generators
     draws: list[Draw]
     doc_topics: NDArray[np.float32]  # sum over the draws so far
-    seed: int  # that it all started from
-    trace: list[TraceRow]  # by sweep
+    seed: int  # of the run
+    trace: list[TraceRow]  # by iteration
 
     @property
     def n_sweeps(self) -> int:
@@ -48,10 +48,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder that holds the progress of one run, and what that run is a run of.
+    """A folder that holds the progress of one run, and the identity of that run.
 
-    `identity` tells runs apart: a fingerprint for each of the things learnt from, and the parameters that decide the
-    result.
+    The identity consists of fingerprints of the data and of the parameters that decide the result.
     """
 
     folder: Path
@@ -63,11 +62,11 @@ class Checkpoint:
         return (self.folder / f"{KIND}.json").exists()
 
     def prepare(self, resume: bool) -> None:
-        """Refuse to write over the progress of another run, or where nothing can be written."""
+        """Raise an error if the folder holds the progress of another run, or cannot be written."""
         check_writable(self.folder, KIND)
         if self.exists and not resume:
             raise InputError(
-                f"{self.folder}: there is a checkpoint already; go on from it with resume=True (--resume), "
+                f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
                 "or give another folder"
             )
 
@@ -79,7 +78,7 @@ class Checkpoint:
             "log_word_weights": state.log_word_weights,
             "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
         }
-        if progress.draws:  # before the first there is nothing in doc_topics, either
+        if progress.draws:  # doc_topics is the sum over draws
             arrays["doc_topics"] = progress.doc_topics
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
         document = {
@@ -90,7 +89,7 @@ class Checkpoint:
         write_folder(self.folder, KIND, document, arrays)
 
     def load(self, problem: Problem, n_threads: int) -> Progress:
-        """The progress of this very run; an error that says what differs if it is another's."""
+        """The progress of this run. A checkpoint of another run is an error that names the difference."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
         try:
@@ -140,7 +139,7 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
 ) -> Checkpoint | None:
-    """The checkpoint of a run, if it is to have one; only then is the run identified, which reads the whole corpus."""
+    """The checkpoint of a run, or None. The identity reads the whole corpus, so only a checkpoint asks for it."""
     if folder is None:
         if resume:
             raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.meta.design import Concentration
-from metalda.priors import Blocks, LearnsFromDocuments, LearnsFromWords, Lesson
-from metalda.samplers import Assignment, Draw, Problem, Run, TopicCounts
+from metalda.priors import Alpha, Beta, LearnsFromDocuments, LearnsFromWords, Stripes
+from metalda.samplers import Assignment, Draw, Problem, TopicCounts
+from metalda.utils.threads import Run
 
 
 class ChainState(NamedTuple):
-    """Where the chain stands. A sweep changes the assignment and beta in place and replaces the rest."""
+    """The state of a chain. A sweep changes the assignment and beta in place, and replaces the rest."""
 
     assignment: Assignment
-    alpha: Concentration
-    beta: Concentration
+    alpha: Alpha
+    beta: Beta
     n_sweeps: int  # so far
 
     @property
@@ -45,7 +44,7 @@ class ChainState(NamedTuple):
 
 
 class Generators(NamedTuple):
-    """One stream of randomness for each thing that is drawn on its own; never one in two threads."""
+    """One random stream for each unit that is drawn independently. A stream is never used by two threads."""
 
     start: np.random.Generator
     shards: tuple[np.random.Generator, ...]
@@ -63,16 +62,11 @@ class Generators(NamedTuple):
 
 
 class SweepRecord(NamedTuple):
-    """What a sweep did, and the seconds that it took: in all, and by stage."""
+    """The outcome of a sweep."""
 
-    moved: int
+    moved: int  # tokens whose topic changed
     log_likelihood: float  # log p(w, z | alpha, beta), after the tokens and before the weights
-    seconds: float
-    tokens: float
-    tables: float
-    doc_weights: float
-    word_weights: float
-    n_doc_tables: int  # that all documents have, and that all topics have; 0 if a prior has none
+    n_doc_tables: int  # tables drawn for all documents, and for all topics; 0 if a prior draws none
     n_word_tables: int
 
 
@@ -91,7 +85,7 @@ def resume_chain(
     n_sweeps: int = 0,
     n_threads: int = 1,
 ) -> ChainState:
-    """The state whose assignment has these arrays, with these weights."""
+    """The state with these arrays of the assignment and these weights."""
     assignment = problem.sampler.restore(problem, arrays, n_threads)
     return _chain(problem, assignment, log_doc_weights, log_word_weights, n_sweeps)
 
@@ -109,31 +103,32 @@ def _chain(
 
 
 def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map) -> tuple[ChainState, SweepRecord]:
-    """Step 1 for every token, steps 2 and 3 for the documents' prior, step 4 for the words' prior."""
-    start = time.perf_counter()
+    """Step 1 for every token, steps 2 and 3 for the prior of documents, step 4 for the prior of words."""
     moved, log_likelihood = state.assignment.sweep(state.alpha, state.beta, rngs.shards, run, state.n_sweeps)
-    after_tokens = time.perf_counter()
-    blocks = Blocks(problem.stripes, rngs.stripes, run)
-    doc_prior, word_prior = problem.doc_prior, problem.word_prior
-    doc_tables, n_doc_tables, lesson = 0.0, 0, Lesson(0.0, 0)
-    if isinstance(doc_prior, LearnsFromDocuments) and doc_prior.is_due(state.n_sweeps):
-        observed = state.assignment.observe(doc_prior, state.alpha, rngs.shards, run)
-        n_doc_tables = doc_prior.count_tables(observed)
-        doc_tables = time.perf_counter() - after_tokens
-        state = state._replace(alpha=doc_prior.alpha(doc_prior.learn_from_documents(state.alpha, observed, blocks)))
-    after_documents = time.perf_counter()
-    if isinstance(word_prior, LearnsFromWords) and word_prior.is_due(state.n_sweeps):
-        lesson = word_prior.learn_from_words(state.beta, state.counts, blocks)
-    end = time.perf_counter()
-    record = SweepRecord(
-        moved,
-        log_likelihood,
-        seconds=end - start,
-        tokens=after_tokens - start,
-        tables=doc_tables + lesson.seconds,
-        doc_weights=after_documents - after_tokens - doc_tables,
-        word_weights=end - after_documents - lesson.seconds,
-        n_doc_tables=n_doc_tables,
-        n_word_tables=lesson.n_tables,
-    )
+    state, n_doc_tables = update_doc_weights(problem, state, rngs, run)
+    state, n_word_tables = update_word_weights(problem, state, rngs, run)
+    record = SweepRecord(moved, log_likelihood, n_doc_tables, n_word_tables)
     return state._replace(n_sweeps=state.n_sweeps + 1), record
+
+
+def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
+    """Steps 2 and 3, if the prior of documents learns; also returns the number of tables."""
+    prior = problem.doc_prior
+    if not (isinstance(prior, LearnsFromDocuments) and prior.is_due(state.n_sweeps)):
+        return state, 0
+    observed = state.assignment.observe_documents(prior, state.alpha, rngs.shards, run)
+    stripes = Stripes(problem.stripes, rngs.stripes, run)
+    log_weights = prior.learn_from_documents(state.alpha, observed, stripes)
+    return state._replace(alpha=prior.alpha(log_weights)), prior.count_tables(observed)
+
+
+def update_word_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
+    """Step 4, if the prior of words learns; also returns the number of tables."""
+    prior = problem.word_prior
+    if not (isinstance(prior, LearnsFromWords) and prior.is_due(state.n_sweeps)):
+        return state, 0
+    stripes = Stripes(problem.stripes, rngs.stripes, run)
+    observed = prior.observe_words(state.beta, state.counts, stripes)
+    log_weights = prior.learn_from_words(state.beta, observed, stripes)
+    stripes.each(lambda stripe, first, last, rng: prior.renew_beta(state.beta, log_weights, first, last))
+    return state, prior.count_tables(observed)

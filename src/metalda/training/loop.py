@@ -1,9 +1,10 @@
-"""The training loop: sweeps with a progress bar, a trace, and the draws that are kept."""
+"""The training loop: iterations with a progress bar, a trace, and the draws that are kept."""
 
 from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -20,29 +21,34 @@ from metalda.training.checkpoint import Checkpoint, Progress, TraceRow
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.utils.threads import deferred_interrupt
+from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What a run leaves behind."""
+    """The result of a run."""
 
     draws: tuple[Draw, ...]
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
-    history: dict[str, NDArray[Any]]  # by sweep: log-likelihood per token, seconds, tokens moved, tables if any
+    history: dict[
+        str, NDArray[Any]
+    ]  # by iteration: log-likelihood per token, seconds, tokens moved, and tables of priors that draw them
     n_sweeps: int
     seed: int
 
 
 def count_burn_in(n_iter: int, burn_in: int | None) -> int:
-    """How many sweeps the burn-in has: half of them, unless it is said."""
+    """The number of iterations of the burn-in: half of all by default."""
     return n_iter // 2 if burn_in is None else int(burn_in)
 
 
 def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
-    """Which sweeps are kept: counted back from the last in steps of `thin`, and none from the burn-in but the last."""
+    """The iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
+
+    The last iteration is always kept.
+    """
     first = count_burn_in(n_iter, burn_in)
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
 
@@ -58,7 +64,7 @@ def train(
     checkpoint: Checkpoint | None = None,
     cluster: Cluster | None = None,
 ) -> Trained:
-    """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the sweep under way, and keeps it."""
+    """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the current iteration."""
     n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
     pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
     run = pool.map if pool else map
@@ -66,7 +72,7 @@ def train(
         n_threads = min(n_jobs, len(problem.shards))
         if checkpoint is not None and checkpoint.exists:
             progress = checkpoint.load(problem, n_threads)
-            logger.info("Going on after sweep %d of %d.", progress.n_sweeps, n_iter)
+            logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
         else:
             progress = _start(problem, seed, n_threads)
         survive = (
@@ -78,7 +84,7 @@ def train(
         with survive or nullcontext(), _advised(checkpoint), bar:
             while progress.n_sweeps < n_iter and not stop:
                 likelihood = do(lambda: _advance(problem, progress, keep, run))
-                bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per word", refresh=False)
+                bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
                 bar.update()
                 stop = interrupted.is_set()
                 done = progress.n_sweeps
@@ -87,28 +93,28 @@ def train(
                     survive(survive.take_snapshot)
                 if checkpoint is not None and due:
                     checkpoint.save(progress)
-            if progress.n_sweeps not in keep:  # stopped early: the last state is always a draw
+            if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
                 do(lambda: _keep(progress))
     if progress.n_sweeps < n_iter:
-        message = "Stopped after %d of %d sweeps; the model keeps what it had learnt by then."
+        message = "Stopped after %d of %d iterations; the model is that of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
     return _finish(progress)
 
 
 @contextmanager
 def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """When a cluster fails, say how to go on without what was lost."""
+    """When a cluster fails, name the checkpoint from which training can resume."""
     try:
         yield
     except ClusterError as error:
         if checkpoint is None or not checkpoint.exists:
             raise
-        advice = f"{checkpoint.folder} holds the run: go on with resume=True (--resume)"
+        advice = f"resume from the checkpoint in {checkpoint.folder} with resume=True (--resume)"
         raise ClusterError(f"{error}; {advice}") from error
 
 
 def _do(action: Callable[[], Any]) -> Any:
-    """On one machine nothing is lost that would have to be done again."""
+    """On one machine, an action needs no recovery."""
     return action()
 
 
@@ -119,24 +125,26 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     return Progress(state, rngs, [], doc_topics, seed, [])
 
 
-def _advance(problem: Problem, progress: Progress, keep: set[int], run: Any) -> float:
-    """One sweep, and its draw if it is to be kept; returns the log-likelihood per word."""
+def _advance(problem: Problem, progress: Progress, keep: set[int], run: Run) -> float:
+    """One iteration, and its draw if that is kept; returns the log-likelihood per token."""
     likelihood = _sweep(problem, progress, run)
     if progress.n_sweeps in keep:
         _keep(progress)
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, run: Any) -> float:
+def _sweep(problem: Problem, progress: Progress, run: Run) -> float:
+    start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
+    seconds = time.perf_counter() - start
     likelihood = record.log_likelihood / len(problem.words)
     tables = record.n_doc_tables, record.n_word_tables
-    progress.trace.append(TraceRow(likelihood, record.seconds, record.moved, *tables))
+    progress.trace.append(TraceRow(likelihood, seconds, record.moved, *tables))
     return likelihood
 
 
 def _keep(progress: Progress) -> None:
-    """All or nothing: what has to be fetched from elsewhere is fetched before anything changes."""
+    """Keep the state as a draw. Forming a draw may fail with a worker, so nothing changes before it is complete."""
     draw = progress.state.keep()
     progress.state.assignment.add_theta(progress.state.alpha, progress.doc_topics)
     progress.draws.append(draw)
@@ -144,7 +152,7 @@ def _keep(progress: Progress) -> None:
 
 def _finish(progress: Progress) -> Trained:
     columns = dict(zip(TraceRow._fields, zip(*progress.trace, strict=True), strict=True))
-    history = {"sweep": np.arange(1, progress.n_sweeps + 1)}
+    history = {"iteration": np.arange(1, progress.n_sweeps + 1)}
     history |= {name: np.array(columns[name]) for name in ("log_likelihood", "seconds", "moved")}
     history |= {name: np.array(columns[name]) for name in ("doc_tables", "word_tables") if any(columns[name])}
     progress.doc_topics /= np.float32(len(progress.draws))
@@ -156,12 +164,12 @@ def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> 
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
     if shown and needs_compiling(*problem.sampler.kernels):
-        tqdm.write("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr)
+        tqdm.write("Compiling the samplers. This takes some seconds, on the first run only.", file=sys.stderr)
     return tqdm(
         total=n_iter,
         initial=n_done,
-        desc="sweeps",
-        unit="sweep",
+        desc="iterations",
+        unit="iteration",
         disable=not shown,
         dynamic_ncols=True,
         file=sys.stderr,

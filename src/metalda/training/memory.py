@@ -1,4 +1,4 @@
-"""How much memory a run will take, and whether the machine has it."""
+"""The memory that a run needs, compared with the memory of the machine."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 from metalda.errors import InputError
 from metalda.samplers import Problem
-from metalda.storage.scratch import is_mapped
+from metalda.storage.arrays import is_mapped
 from metalda.utils.chunks import CHUNK
 
 logger = logging.getLogger("metalda.memory")
 
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
-    """Bytes for the arrays that grow with the corpus, the labels or the number of topics, at their peak.
+    """Peak bytes of the arrays that grow with the corpus, the labels or the number of topics.
 
-    Words that lie on the disk count for nothing: the system keeps as many of them in memory as there is room for.
+    Words on disk are not counted: the system keeps only as many of them in memory as fit.
     """
     n_tokens, n_topics = len(problem.words), problem.n_topics
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
@@ -28,10 +28,10 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)
     training = (
         6 * cells  # n[k, v]
-        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # what is needed to count it the first time
+        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # the first count
         + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
     )
-    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and one more while it is formed
+    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and a second copy while it is formed
     return (
         words
         + 2 * n_tokens  # z
@@ -45,19 +45,19 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
 
 
 def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
-    """Say what will be needed, and stop before it is too late."""
+    """Log the memory that training needs, and raise an error if the machine has less."""
     needed = estimate_memory(problem, n_draws, n_jobs)
     logger.info("Training needs %s of memory.", _readable(needed))
     available = available_memory()
     if available is not None and needed > available:
         raise InputError(
             f"training needs {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
-            "take fewer topics, fewer draws (n_draws), fewer threads (n_jobs) or a smaller vocabulary (min_df)"
+            "use fewer topics, fewer draws (n_draws), fewer threads (n_jobs) or a smaller vocabulary (min_df)"
         )
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, where the system tells; in a container no more than its limit."""
+    """Bytes available without swapping, at most the limit of the container; None if the system does not tell."""
     known = [limit for limit in (_free_memory(), _container_limit()) if limit is not None]
     return min(known, default=None)
 

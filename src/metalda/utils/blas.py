@@ -1,4 +1,7 @@
-"""Matrix products by one thread, so that their rounding cannot depend on how many there are."""
+"""Limit BLAS to one thread, so that the rounding of matrix products does not depend on the number of threads.
+
+Use it wherever a matrix product decides a draw or a rank: one seed then gives one result on any number of cores.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ _limit: Any = None
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Inside, NumPy and SciPy multiply with one thread.
+    """Let NumPy and SciPy multiply with one thread inside the block.
 
-    The number is one for the whole process. So the first who enters sets it, and the last who leaves sets it back.
+    The limit applies to the whole process. The first thread that enters sets it, and the last one that leaves restores
+    the former number.
     """
     global _n_inside, _limit
     with _lock:
@@ -37,4 +41,4 @@ def one_blas_thread() -> Iterator[None]:
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()  # looks through all loaded libraries: some milliseconds
+    return ThreadpoolController()  # inspects all loaded libraries, which takes milliseconds

@@ -1,4 +1,7 @@
-"""Arrays with an entry per token, some entries at a time, so that what is made on the way stays small."""
+"""Process long arrays in chunks, so that intermediate arrays stay small.
+
+The arrays have one entry for each token of a corpus; ragged ones are flat, with offsets.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK = 1 << 22  # tokens: some hundred megabytes of whatever is made of them
+CHUNK = 1 << 22  # entries; intermediate arrays of a chunk take a few hundred megabytes
 
 
 def slices(n_items: int) -> Iterator[slice]:
-    """All items, at most `CHUNK` at a time."""
+    """Yield slices of at most `CHUNK` items that cover all items."""
     return (slice(first, first + CHUNK) for first in range(0, n_items, CHUNK))
 
 
 def spans(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """All documents, some at a time: first … last - 1, which have at most `CHUNK` tokens, or are one document."""
+    """Yield ranges (first, last) of documents that have at most `CHUNK` tokens together, or are one document."""
     first, n_documents = 0, len(offsets) - 1
     while first < n_documents:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + CHUNK, side="right")) - 1)
@@ -26,7 +29,7 @@ def spans(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def tally(values: NDArray[Any], n_values: int) -> NDArray[np.int64]:
-    """How often each of 0 … n_values - 1 occurs; equals `np.bincount`, which would copy all values as int64."""
+    """Count each of 0 … n_values - 1; equals `np.bincount`, which would convert all values to int64 at once."""
     totals = np.zeros(n_values, np.int64)
     for some in slices(len(values)):
         totals += np.bincount(values[some], minlength=n_values)

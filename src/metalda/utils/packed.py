@@ -1,4 +1,4 @@
-"""Many strings as two arrays: quick to save, no pickle, and small enough for millions of them."""
+"""Many strings as two arrays, their UTF-8 bytes and offsets: fast to save without pickle, and compact for millions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AT_ONCE = 10_000
 
 
 def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """All words as one run of UTF-8 bytes, and where each begins and ends."""
+    """Encode words as one array of UTF-8 bytes and the offsets of the words in it."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(word) for word in encoded], out=offsets[1:])
@@ -21,13 +21,13 @@ def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpack_words(data: np.ndarray, offsets: np.ndarray) -> tuple[str, ...]:
-    """The inverse of ``pack_words``; a ValueError where the offsets do not fit."""
+    """Invert ``pack_words``; ValueError if the offsets do not fit."""
     return tuple(PackedStrings(data, offsets))
 
 
 @dataclass(frozen=True, eq=False)
 class PackedStrings(Sequence[str]):
-    """What `pack_words` gives as a sequence of strings, which are made as they are asked for."""
+    """A sequence of strings over the arrays of `pack_words`; a string is decoded when it is accessed."""
 
     data: np.ndarray
     offsets: np.ndarray

@@ -1,4 +1,7 @@
-"""Work in processes of their own, for what Python cannot do in threads; few items are under way at a time."""
+"""Run a function in several processes, for Python code that holds the GIL.
+
+Only a few items are in flight at a time, so `items` may be a generator over data that do not fit into memory.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,13 @@ from typing import Any
 
 from metalda.errors import InputError
 
-_function: Callable[..., None] | None = None  # of this process, if it is a worker
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Joblib's convention: None is 1, -1 is all cores, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    if n_jobs < 0:
-        from joblib import cpu_count  # those that this process may use: a container may have fewer than the machine
-
-        return max(1, int(cpu_count()) + 1 + n_jobs)
-    return n_jobs
+_function: Callable[..., None] | None = None  # set in worker processes
 
 
 def run_in_processes(function: Callable[..., None], items: Iterable[tuple[Any, ...]], n_jobs: int) -> None:
-    """Call the function with every item, in any order; with one job here, otherwise in so many other processes.
+    """Call the function with every item, in any order, in `n_jobs` worker processes; with one job, in this process.
 
-    The first error ends it, after what was under way; so does an error of `items` itself.
+    The first error, also of `items` itself, ends the run after the calls in flight have returned.
     """
     if n_jobs == 1:
         for item in items:
@@ -55,8 +47,8 @@ def run_in_processes(function: Callable[..., None], items: Iterable[tuple[Any, .
             running = _finish_some(running)
     except BrokenProcessPool as error:
         raise MemoryError(
-            "a process that tokenised texts has died: take fewer of them (n_jobs, --jobs); "
-            "a program of your own needs the line: if __name__ == '__main__':"
+            "a worker process has died, perhaps for lack of memory: use fewer processes (n_jobs, --jobs); "
+            "a script must guard its code with: if __name__ == '__main__':"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -70,7 +62,7 @@ def _finish_some(running: set[Future[None]]) -> set[Future[None]]:
 
 
 def _start(function: Callable[..., None]) -> None:
-    """A worker leaves Ctrl-C to the process that started it, and ends with that process, however it ended."""
+    """Initialize a worker: it ignores Ctrl-C, which its parent handles, and exits when its parent does."""
     global _function
     _function = function
     signal.signal(signal.SIGINT, signal.SIG_IGN)

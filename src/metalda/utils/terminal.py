@@ -1,33 +1,36 @@
-"""Text from files on its way to a terminal: documents and labels are not to be trusted with one."""
+"""Print text from files on a terminal: escape control characters, shorten names, and measure widths.
+
+Documents and labels come from anywhere, so they may contain escape sequences that would act on the terminal.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 
-_JOINERS = "\u200c\u200d"  # parts of words in Persian and the scripts of India, and harmless
+_JOINERS = "\u200c\u200d"  # parts of words in Persian and in Indic scripts; harmless
 _LONGEST = 60
 
 
 def clean(text: str) -> str:
-    """Control characters, and whatever else does not print, as ``\\x1b`` and the like."""
+    """Escape control and other unprintable characters, for instance as ``\\x1b``."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in _JOINERS else c.encode("unicode_escape").decode() for c in text)
 
 
 def one_line(text: str) -> str:
-    """The same for a message: line breaks become spaces."""
+    """Escape a message, with spaces for line breaks."""
     return clean(" ".join(text.splitlines()))
 
 
 def short(text: str) -> str:
-    """A name or a word that a table can hold."""
+    """Escape a name or a word, and shorten it for a table."""
     text = clean(text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def width(text: str) -> int:
-    """Columns of a terminal that a text takes: Chinese characters take two, accents that combine none."""
+    """Return the number of terminal columns of a text: Chinese characters take two, combining accents none."""
     if text.isascii():
         return len(text)
     return sum(_width(character) for character in text)

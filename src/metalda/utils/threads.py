@@ -1,4 +1,4 @@
-"""Threads over kernels that release the GIL."""
+"""Run kernels, which release the GIL, in threads; count jobs; and defer Ctrl-C to a safe place."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from metalda.utils.processes import count_jobs
+# Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
-__all__ = ["count_jobs", "deferred_interrupt", "thread_map"]
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Return the number of jobs by the convention of joblib: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs < 0:
+        from joblib import cpu_count  # the cores that this process may use; a container may have fewer than the machine
+
+        return max(1, int(cpu_count()) + 1 + n_jobs)
+    return n_jobs
 
 
 def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
-    """Results in order, computed by so many threads."""
+    """Return the results in order, computed by `n_jobs` threads."""
     if n_jobs == 1:
         return [function(item) for item in items]
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -24,9 +34,9 @@ def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int
 
 @contextmanager
 def deferred_interrupt() -> Iterator[threading.Event]:
-    """Ctrl-C sets the event instead of raising, so that work can stop at a safe place; a second Ctrl-C raises.
+    """Let Ctrl-C set the event instead of raising, so that work can stop at a safe place; a second Ctrl-C raises.
 
-    Outside the main thread signals cannot be caught, and the event is never set.
+    Signals can only be handled in the main thread. In other threads the event is never set.
     """
     interrupted = threading.Event()
 

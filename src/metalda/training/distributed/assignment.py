@@ -1,4 +1,4 @@
-"""Shards spread over the workers of a cluster."""
+"""The client side of distributed training: shards on the workers of a cluster, swept in turns."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.meta.design import Concentration
-from metalda.priors import LearnsFromDocuments
-from metalda.samplers.base import Assignment, Problem, Run
+from metalda.priors import Alpha, Beta, LearnsFromDocuments
+from metalda.samplers.base import Assignment, Problem
 from metalda.samplers.counts import TopicCounts, Topics
-from metalda.storage.mapped import MappedFile, is_here
+from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
+from metalda.utils.threads import Run
 
 logger = logging.getLogger("metalda.cluster")
 
-FAN_IN = 8  # changes that are added by one task, where there are many hosts
+FAN_IN = 8  # changes that one task adds, if there are many hosts
 
 
 class Seat(NamedTuple):
-    """A host on its worker, and the shards first … last - 1 that it has."""
+    """A host on its worker, and its shards first … last - 1."""
 
     host: Any  # a future
     address: str
@@ -34,9 +34,9 @@ class Seat(NamedTuple):
 
 
 class DistributedAssignment(Assignment):
-    """Topics of tokens on the workers of a cluster: the same turns as in one place, hence the same result.
+    """Topics of tokens on the workers of a cluster. The turns are those of one machine, hence so is the result.
 
-    A host has shards that follow each other, so that of the groups of words only one leaves it in a turn.
+    A host has consecutive shards, so that only one word group leaves it in a turn.
     """
 
     def __init__(self, cluster: Cluster, problem: Problem, topics: Topics, counts: TopicCounts) -> None:
@@ -47,10 +47,10 @@ class DistributedAssignment(Assignment):
         self._counts, self._counts_are_ours = counts, True
         self.seats: list[Seat] = []
         self._incoming: list[Any] = []
-        self.spread()
+        self.deal_shards()
 
-    def spread(self) -> None:
-        """Deal the shards to the workers that there are now."""
+    def deal_shards(self) -> None:
+        """Distribute the shards over the current workers."""
         topics, counts = self.topics, self.counts
         self.leave()
         workers = self._cluster.wait_for_workers()
@@ -74,7 +74,7 @@ class DistributedAssignment(Assignment):
             logger.warning("Only %d of %d workers have work: set n_shards (--n-shards).", n_hosts, len(workers))
 
     def leave(self) -> None:
-        """Give the workers their memory back at once: an error that someone keeps would keep our futures too."""
+        """Release the memory of the workers at once. An error that is kept alive would keep our futures too."""
         for future in [*(seat.host for seat in self.seats), *self._incoming]:
             if future is not None:
                 future.release()
@@ -106,13 +106,13 @@ class DistributedAssignment(Assignment):
 
     def sweep(
         self,
-        alpha: Concentration,
-        beta: Concentration,
+        alpha: Alpha,
+        beta: Beta,
         rngs: Sequence[np.random.Generator],
         run: Run,
         n_sweeps: int,
     ) -> tuple[int, float]:
-        """All turns are handed to the cluster at once; between them nobody waits for us."""
+        """Submit all turns at once, so that no worker waits for the client between turns."""
         cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
         weights, unchanged = self._changed(alpha, beta), worker.LogWeights(None, None)
         totals = self._counts.topic_totals
@@ -151,21 +151,21 @@ class DistributedAssignment(Assignment):
                     )
                     for seat, done in zip(seats, swept, strict=True)
                 ]
-                self._incoming = [*leaving[1:], leaving[0]]  # the first shard of the next host had it before
+                self._incoming = [*leaving[1:], leaving[0]]  # the first shard of the next host held it before
         done = cluster.collect(swept, self.addresses)
         totals = done[0].before + sum(each.change for each in done)
         self._counts.topic_totals[:] = totals
-        self._weigh(weights, done, n_turns)
+        self._record_traffic(weights, done, n_turns)
         log_likelihood = sum(each for host in done for each in host.log_likelihoods)
         of_words = sum(each for host in done for each in host.of_words)
         return sum(host.n_moved for host in done), log_likelihood + of_words - self._counts.of_totals(beta)
 
-    def observe(
-        self, prior: LearnsFromDocuments, alpha: Concentration, rngs: Sequence[np.random.Generator], run: Run
+    def observe_documents(
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
     ) -> list[tuple[Any, ...]]:
         futures = [
             self._cluster.submit(
-                worker.observe,
+                worker.observe_documents,
                 seat.host,
                 self._n_turns,
                 list(rngs[seat.first : seat.last]),
@@ -185,14 +185,14 @@ class DistributedAssignment(Assignment):
         return observed
 
     def _shared_file(self, addresses: Sequence[str]) -> MappedFile | None:
-        """The file that has the words of the corpus, if there is one and all these workers see it."""
+        """The file with the words of the corpus, if there is one and all these workers can read it."""
         file = MappedFile.of(self.problem.source)
         if file is None:
             return None
         asked = [self._cluster.submit(is_here, file, on=address, name="ask-file") for address in addresses]
         if all(self._cluster.collect(asked, addresses)):
             return file
-        logger.info("Not all workers see %s: its words are sent to them.", file.path)
+        logger.info("Not all workers can read %s: its words are sent to them.", file.path)
         return None
 
     def _cut(
@@ -204,7 +204,7 @@ class DistributedAssignment(Assignment):
         n_threads: int,
         file: MappedFile | None,
     ) -> worker.HostedShards:
-        """What the host of shards first … last - 1 needs."""
+        """The data of the host of shards first … last - 1."""
         problem, bounds = self.problem, self.problem.shard_bounds
         documents = slice(int(bounds[first]), int(bounds[last]))
         begin, end = int(problem.offsets[documents.start]), int(problem.offsets[documents.stop])
@@ -227,7 +227,7 @@ class DistributedAssignment(Assignment):
         )
 
     def _ready(self, seat: Seat) -> Any:
-        """Something small to wait for, since a host cannot be fetched."""
+        """A small future to wait for, because a host cannot be fetched."""
         return self._cluster.submit(worker.Host.require, seat.host, 0, on=seat.address, name="ready")
 
     def _ask_hosts(self, question: Callable[..., Any], name: str) -> list[Any]:
@@ -237,7 +237,7 @@ class DistributedAssignment(Assignment):
         return self._cluster.collect(futures, self.addresses)
 
     def _add(self, turns: list[Any]) -> list[Any]:
-        """The same changes in fewer pieces, added in a tree on the workers."""
+        """Add changes on the workers, in a tree, until few are left."""
         while len(turns) > FAN_IN:
             pieces = [turns[i : i + FAN_IN] for i in range(0, len(turns), FAN_IN)]
             turns = [
@@ -245,14 +245,14 @@ class DistributedAssignment(Assignment):
             ]
         return turns
 
-    def _changed(self, alpha: Concentration, beta: Concentration) -> worker.LogWeights:
-        """The weights that hosts do not know yet."""
+    def _changed(self, alpha: Alpha, beta: Beta) -> worker.LogWeights:
+        """The weights that changed since they were last sent."""
         known, now = self._sent, (alpha.log_weights.copy(), beta.log_weights.copy())
         self._sent = worker.LogWeights(*now)
         return worker.LogWeights(*(None if _same(*pair) else pair[1] for pair in zip(known, now, strict=True)))
 
-    def _weigh(self, weights: worker.LogWeights, done: Sequence[worker.HostTurn], n_turns: int) -> None:
-        """Add up what this sweep sent."""
+    def _record_traffic(self, weights: worker.LogWeights, done: Sequence[worker.HostTurn], n_turns: int) -> None:
+        """Record the bytes that this sweep sent."""
         n_hosts = len(self.seats)
         self.traffic = {
             "counts handed over": sum(host.n_bytes for host in done),

@@ -1,4 +1,4 @@
-"""A Dask cluster: which of its workers can be used, and waiting for them without waiting for ever."""
+"""A Dask cluster: its usable workers, and work on them with bounded waiting times."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from metalda.training.distributed.worker import OutOfStep
 
 logger = logging.getLogger("metalda.cluster")
 
-PATIENCE = 60.0  # seconds without a word, after which a worker counts as lost
-LOOK_EVERY = 1.0  # seconds from one look at the workers to the next, while we wait for them
-MOST_LOSSES = 5  # in a row, before we give up
-LONGEST_WAIT = 3600.0  # for one piece of work, however alive its worker seems
-_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)  # one and the same from Python 3.11 on
-SAME_EVERYWHERE = ("numba", "numpy")  # other versions may round otherwise
+PATIENCE = 60.0  # seconds of silence after which a worker counts as lost
+LOOK_EVERY = 1.0  # seconds between checks of the workers while waiting for them
+MOST_LOSSES = 5  # in a row, before training fails
+LONGEST_WAIT = 3600.0  # seconds for one task, even if its worker is alive
+_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)  # the same class from Python 3.11 on
+SAME_EVERYWHERE = ("numba", "numpy")  # other versions may round differently
 
 
 T = TypeVar("T")
 
 
 class WorkersLost(Exception):
-    """Workers that died, left, or fell silent in the midst of their work."""
+    """Raised when workers die, leave or fall silent while they work."""
 
 
 class Cluster:
     """The workers behind a client of `dask.distributed`.
 
-    A worker that has not been heard of for some time counts as lost, as does one that has gone.
+    A worker counts as lost when it has left, or when it has been silent for `PATIENCE` seconds.
     """
 
     def __init__(self, client: Any) -> None:
@@ -47,14 +47,14 @@ class Cluster:
         if not isinstance(client, distributed.Client) or client.asynchronous:
             raise ClusterError(f"client must be a (synchronous) dask.distributed.Client, not {client!r}")
         self._client = client
-        self._heard: dict[str, tuple[float, float]] = {}  # its last word, by its clock; when we noticed, by ours
-        self._fitness: dict[str, str | None] = {}  # why a worker cannot be used; None if it can
+        self._heard: dict[str, tuple[float, float]] = {}  # last message by its clock, time of notice by ours
+        self._fitness: dict[str, str | None] = {}  # the reason why a worker cannot be used; None for usable workers
         self._threads: dict[str, int] = {}  # of the workers that `map` uses
         self._numbers = count()
         self._name = f"{time.time_ns():x}"
 
     def require_workers(self) -> None:
-        """All workers must be able to do the work, so that nobody waits for machines that never will."""
+        """Raise an error if a worker cannot be used, before any work is sent."""
         try:
             self._threads = self.wait_for_workers()
         except WorkersLost as loss:
@@ -64,7 +64,7 @@ class Cluster:
                 raise ClusterError(f"worker {address} {problem}")
 
     def wait_for_workers(self) -> dict[str, int]:
-        """Threads by address of the workers that can be used, as soon as there is one."""
+        """Threads by address of the usable workers, as soon as there is one."""
         deadline = time.monotonic() + PATIENCE
         while True:
             workers = self.workers()
@@ -72,16 +72,16 @@ class Cluster:
                 return workers
             if time.monotonic() > deadline:
                 raise ClusterError(
-                    f"the cluster has had no worker that can be used for {PATIENCE:.0f} s; start some, or give them "
-                    "more memory if Dask pauses or restarts them for want of it"
+                    f"the cluster has had no usable worker for {PATIENCE:.0f} s; start some, or give them more memory "
+                    "if Dask pauses or restarts them for lack of it"
                 )
             time.sleep(min(LOOK_EVERY, PATIENCE / 10))
 
     def workers(self) -> dict[str, int]:
-        """Threads by address of the workers that are there, are heard of, and have this version of metalda."""
+        """Threads by address of the workers that respond and have this version of metalda."""
         alive = self._alive()
         self._examine([address for address in alive if address not in self._fitness])
-        alive = {address: n for address, n in alive.items() if address in self._fitness}  # others left meanwhile
+        alive = {address: n for address, n in alive.items() if address in self._fitness}  # others have left since
         unfit = {address for address in alive if self._fitness[address] is not None}
         if unfit and len(unfit) == len(alive):
             address = min(unfit)
@@ -91,41 +91,41 @@ class Cluster:
     def submit(
         self, function: Callable[..., Any], *arguments: Any, on: str | list[str] | None = None, name: str
     ) -> Any:
-        """A future for work on one worker, on one of some, or on any; the dashboard shows it under this name."""
+        """A future for work on one worker, on one of several, or on any; `name` is what the dashboard shows."""
         where = {} if on is None else {"workers": on, "allow_other_workers": False}
         key = f"{name}-{self._name}-{next(self._numbers)}"
         return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
     def send(self, data: Any, to: Sequence[str]) -> Any:
-        """A future for data that these workers have; `WorkersLost` if one of them is lost meanwhile."""
+        """A future for data that these workers hold. Raises `WorkersLost` if one of them is lost."""
         request = self._client.scatter([data], workers=list(to), hash=False, timeout=PATIENCE, asynchronous=True)
         try:
             sent = self._asked(lambda: self._watch(_to_its_end(request), to))[0]
-        except KeyError as error:  # so says the scheduler of a worker that it does not know any more
+        except KeyError as error:  # the scheduler does not know the worker any more
             raise WorkersLost(str(error)) from error
-        if len(to) > 1:  # Dask's broadcast would try a worker that is lost for ever, and keep out whoever else sends
+        if len(to) > 1:  # Dask's broadcast would retry a lost worker for ever and block all other sends
             self.collect([self.submit(_receive, sent, on=each, name="receive") for each in to], to)
         return sent
 
     def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
-        """The results of work on these workers; `WorkersLost` if one of them is lost meanwhile."""
+        """The results of work on these workers. Raises `WorkersLost` if one of them is lost."""
         self._wait(futures, workers)
         self._raise_errors(futures)
         try:
             return list(self._asked(lambda: self._fetch(futures, workers)))
         except Exception:
-            self._raise_errors(futures)  # of work that Dask did again, as its result had been lost
+            self._raise_errors(futures)  # of work that Dask repeated because its result was lost
             raise
 
     def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
-        """function(item, *common) of every item, in order, by whichever workers are free; a few at a time.
+        """``function(item, *common)`` for every item, in order, on any free worker, a few items at a time.
 
-        What is common is sent to all workers once; when workers are lost, it is sent anew, and what is not done yet is
-        done by those that remain.
+        The common arguments are sent to all workers once. When workers are lost, they are sent again, and the remaining
+        workers do the unfinished items.
         """
         self.require_workers()
-        copies: list[Any] = []  # of what is common
-        pending: deque[tuple[Any, Any]] = deque()  # items and their futures: None before they are given out
+        copies: list[Any] = []  # of the common arguments
+        pending: deque[tuple[Any, Any]] = deque()  # items and their futures; None before they are submitted
 
         def start() -> None:
             if not copies:
@@ -142,11 +142,11 @@ class Cluster:
                     start()
                     return self.collect([pending[0][1]], list(self._threads))[0]
                 except WorkersLost as loss:  # noqa: PERF203
-                    logger.warning("Lost workers (%s); their work is done again.", str(loss))
-                    copies.clear()  # Dask drops copies that it deems superfluous: the last may have been lost
+                    logger.warning("Lost workers (%s); their work is repeated.", str(loss))
+                    copies.clear()  # Dask drops superfluous copies, so the last one may have been lost
                     for position, (item, _) in enumerate(pending):
                         pending[position] = item, None
-            raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; perhaps they have too little memory")
+            raise ClusterError(f"workers were lost {MOST_LOSSES} times in a row; they may have too little memory")
 
         for item in items:
             pending.append((item, None))
@@ -163,14 +163,14 @@ class Cluster:
             if self._asked(lambda: _is_done(self._client, futures)):
                 return
             if any(future.status == "error" for future in futures):
-                return  # others may wait for ever for what has failed
+                return  # others may wait for ever for the failed one
             self._require(workers, deadline)
 
     def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> Any:
         return self._watch(self._client.gather(list(futures), asynchronous=True), workers)
 
     def _watch(self, request: Coroutine[Any, Any, T], workers: Sequence[str]) -> T:
-        """What the client is asked for, unless a worker is lost meanwhile: Dask might wait for it for ever."""
+        """The result of a request. Raises `WorkersLost` if a worker is lost, for which Dask might wait for ever."""
         deadline = time.monotonic() + LONGEST_WAIT
         answer = asyncio.run_coroutine_threadsafe(request, self._client.loop.asyncio_loop)
         try:
@@ -179,15 +179,15 @@ class Cluster:
             return answer.result()
         finally:
             answer.cancel()
-            del answer  # it and its error would keep each other alive, and with them the futures of all who wait
+            del answer  # it and its error would keep each other alive, and with them all futures
 
     def _require(self, workers: Sequence[str], deadline: float) -> None:
-        """That none of the workers we wait for is lost, and that there is time left."""
+        """Raise an error if one of these workers is lost, or if the deadline has passed."""
         lost = sorted(set(workers) - set(self._alive()))
         if lost:
             raise WorkersLost(", ".join(lost))
         if time.monotonic() > deadline:
-            raise ClusterError(f"the cluster has not finished one piece of work within {LONGEST_WAIT:.0f} s")
+            raise ClusterError(f"the cluster has not finished one task within {LONGEST_WAIT:.0f} s")
 
     def _raise_errors(self, futures: Sequence[Any]) -> None:
         for future in futures:
@@ -195,21 +195,21 @@ class Cluster:
                 self._raise(future)
 
     def _raise(self, future: Any) -> None:
-        """What went wrong on a worker, as our own kind of error where it is no fault of ours."""
+        """Raise the error of a worker; as `WorkersLost` or `ClusterError` if the cluster is the cause."""
         from distributed import KilledWorker
 
         error = self._asked(lambda: future.exception(timeout=PATIENCE))
-        if error is None or isinstance(error, OutOfStep | KilledWorker):  # none if it was cancelled meanwhile
+        if error is None or isinstance(error, OutOfStep | KilledWorker):  # None if it was cancelled
             raise WorkersLost(str(error or "their work was cancelled"))
-        if isinstance(error, MemoryError) or type(error).__name__ == "PickleError":  # no room: Dask tries the disk
-            raise ClusterError("a worker has not enough memory for its share; use more workers, or larger ones")
+        if isinstance(error, MemoryError) or type(error).__name__ == "PickleError":  # Dask tries the disk
+            raise ClusterError("a worker has too little memory for its shards; use more or larger workers")
         raise error
 
     def _alive(self) -> dict[str, int]:
-        """Threads by address of the workers that were heard of lately.
+        """Threads by address of the workers that responded within `PATIENCE` seconds.
 
-        Dask pauses workers that run out of memory: they say so, but do nothing, and so count as silent. Workers that
-        are about to leave take no more work, and wait until we have taken ours away from them.
+        Dask pauses workers that run out of memory. They respond but do no work, and count as silent. Workers that are
+        closing accept no work and wait until ours has been released; they count as lost.
         """
         client = self._client
         answer = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
@@ -223,7 +223,7 @@ class Cluster:
         return {address: about["nthreads"] for address, about in known.items() if address not in silent}
 
     def _examine(self, addresses: Sequence[str]) -> None:
-        """Whether these workers have what it takes. The question needs nothing of ours on their side."""
+        """Compare the package versions of these workers with ours. The question itself needs no metalda there."""
         names = ("metalda", *SAME_EVERYWHERE)
         asked = {
             (address, name): self.submit(_version_of, name, on=address, name="ask-version")
@@ -247,26 +247,28 @@ class Cluster:
             for name in SAME_EVERYWHERE:
                 own, other = importlib.metadata.version(name), answers.get((address, name))
                 if other != own:
-                    logger.warning("Worker %s has %s %s, here it is %s: results may differ.", address, name, other, own)
+                    logger.warning(
+                        "Worker %s has %s %s, the client has %s: results may differ.", address, name, other, own
+                    )
         return None
 
     def _asked(self, question: Callable[[], Any]) -> Any:
-        """What the scheduler answers; otherwise it is gone, or workers are."""
+        """The answer of the scheduler. Raises an error that tells a lost scheduler from lost workers."""
         try:
             return question()
         except (concurrent.futures.CancelledError, OSError, *_TIMEOUTS) as error:
-            error.__traceback__ = None  # Dask keeps the error: with it, all who wait and their futures would stay alive
+            error.__traceback__ = None  # Dask keeps the error, and its traceback would keep all futures alive
             self._require_scheduler(error)
-            cancelled = isinstance(error, concurrent.futures.CancelledError)  # as all are when a connection is lost
+            cancelled = isinstance(error, concurrent.futures.CancelledError)  # as when a connection is lost
             raise WorkersLost("their work was cancelled" if cancelled else str(error) or "no answer") from error
         except Exception as error:
-            if self._client.status in ("closing", "closed"):  # by Dask; then any question may fail in any way
+            if self._client.status in ("closing", "closed"):  # by Dask; then any request may fail in any way
                 raise _no_scheduler() from error
             raise
 
     def _require_scheduler(self, error: BaseException) -> None:
         client, deadline = self._client, time.monotonic() + PATIENCE
-        while client.status == "connecting" and time.monotonic() < deadline:  # again, after a break in the network
+        while client.status == "connecting" and time.monotonic() < deadline:  # reconnecting after a network failure
             time.sleep(min(LOOK_EVERY, PATIENCE / 10))
         try:
             if client.status == "running":
@@ -290,19 +292,19 @@ def _is_done(client: Any, futures: Sequence[Any]) -> bool:
 
 
 async def _to_its_end(request: Coroutine[Any, Any, T]) -> T:
-    """A request that goes on when nobody waits for it any more: data on its way would stay with workers for ever."""
+    """A request that continues without a waiting caller; interrupted data would stay on the workers for ever."""
     return await asyncio.shield(request)
 
 
 def _receive(data: Any) -> None:
-    """Work that takes data to the worker that does it."""
+    """A task without effect that brings its data to a worker."""
 
 
 _version_of = importlib.metadata.version  # of the standard library, so that any worker can be asked
 
 
 def _too_early(loss: WorkersLost) -> ClusterError:
-    return ClusterError(f"workers were lost before anything had begun ({loss}); try again")
+    return ClusterError(f"workers were lost before training started ({loss}); try again")
 
 
 def _no_scheduler() -> ClusterError:

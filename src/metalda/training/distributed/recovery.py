@@ -1,4 +1,4 @@
-"""Training that outlives the loss of workers: what was lost with them is done again, to the same result."""
+"""Recovery from lost workers: training repeats the lost iterations, with the same result."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("metalda.cluster")
 
-SNAPSHOT_EVERY = 10  # sweeps: what has to be done again, at most, when a worker is lost
+SNAPSHOT_EVERY = 10  # iterations: the most that are repeated when a worker is lost
 
 T = TypeVar("T")
 
 
 class Snapshot(NamedTuple):
-    """Enough to do the sweeps since then again, to the same result."""
+    """A state from which later iterations can be repeated, with the same result."""
 
     topics: Topics
     log_doc_weights: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
         return cls(state.topics, *weights, generators, progress.n_sweeps)
 
     def restore(self, problem: Problem, progress: Progress) -> None:
-        """Set progress back. Draws stay: none is kept without a snapshot after it."""
+        """Reset the progress. Draws stay: a snapshot follows every draw."""
         for rng, state in zip(progress.rngs.all, self.generators, strict=True):
             rng.bit_generator.state = state
         del progress.trace[self.n_sweeps :]
@@ -52,18 +52,18 @@ class Snapshot(NamedTuple):
 
 
 class Recovery:
-    """Runs a chain on a cluster. When workers are lost, it deals the shards anew and repeats what was lost."""
+    """Runs a chain on a cluster. When workers are lost, it redistributes the shards and repeats lost iterations."""
 
     def __init__(self, cluster: Cluster, problem: Problem, progress: Progress, step: Callable[[], Any]) -> None:
         self._cluster = cluster
         self._problem = problem
         self._progress = progress
-        self._step = step  # one more sweep, that keeps nothing
+        self._step = step  # one more iteration, without keeping a draw
         self._snapshot = Snapshot.take(progress)
-        self._in_place = False  # whether the hosts are where progress is
+        self._in_place = False  # whether the hosts hold the current state
 
     def __call__(self, action: Callable[[], T]) -> T:
-        """Do it; when workers are lost, go back to where we are now, and do it again."""
+        """Perform the action. When workers are lost, restore the state before it and repeat it."""
         n_sweeps = self._progress.n_sweeps
         losses: list[str] = []
         while len(losses) < MOST_LOSSES:
@@ -74,36 +74,36 @@ class Recovery:
                     self._step()
                 return action()
             except WorkersLost as loss:  # noqa: PERF203
-                losses.append(str(loss))  # the loss itself keeps futures alive, and whoever logs might keep it
-                logger.warning("Lost workers (%s); going on from sweep %d.", losses[-1], self._snapshot.n_sweeps)
+                losses.append(str(loss))  # the exception keeps futures alive, so only its text is kept
+                logger.warning("Lost workers (%s); resuming from iteration %d.", losses[-1], self._snapshot.n_sweeps)
                 self._in_place = False
         raise ClusterError(
-            f"workers were lost {MOST_LOSSES} times in a row, the last time {losses[-1]}; perhaps they have too little "
-            "memory: use more workers, or larger ones"
+            f"workers were lost {MOST_LOSSES} times in a row, the last time {losses[-1]}; they may have too little "
+            "memory: use more workers, or workers with more memory"
         )
 
     def take_snapshot(self) -> None:
-        """Remember this state; and if workers have come or gone, deal the shards anew."""
+        """Keep this state for recovery. If workers have joined, redistribute the shards."""
         self._snapshot = Snapshot.take(self._progress)
         assignment = self._progress.state.assignment
         assert isinstance(assignment, DistributedAssignment)
         workers = self._cluster.workers()
         n_hosts = min(len(workers), len(self._problem.shards))
         if n_hosts > len(assignment.seats):
-            assignment.spread()
+            assignment.deal_shards()
 
     def _place(self) -> None:
-        """Put the snapshot on the workers that there are."""
+        """Put the state of the snapshot on the current workers."""
         progress = self._progress
         if self._leave() or progress.n_sweeps != self._snapshot.n_sweeps:
             self._snapshot.restore(self._problem, progress)
         local = progress.state.assignment
-        spread = DistributedAssignment(self._cluster, self._problem, local.topics, local.counts)
-        progress.state = progress.state._replace(assignment=spread)
+        distributed = DistributedAssignment(self._cluster, self._problem, local.topics, local.counts)
+        progress.state = progress.state._replace(assignment=distributed)
         self._in_place = True
 
     def _leave(self) -> bool:
-        """Let the hosts go, if there are any."""
+        """Release the hosts, if there are any."""
         assignment = self._progress.state.assignment
         if not isinstance(assignment, DistributedAssignment):
             return False

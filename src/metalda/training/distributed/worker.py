@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: it holds some shards, and sweeps them when it is told to."""
+"""The worker side of distributed training: a host holds shards in memory and sweeps them on request."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
-from metalda.meta.design import Concentration
-from metalda.meta.shards import Shard, order_by_group
-from metalda.priors import LearnsFromDocuments, LogLinear
-from metalda.samplers.base import Run
+from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
+from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
-from metalda.storage.mapped import MappedFile
+from metalda.storage.arrays import MappedFile
+from metalda.utils.threads import Run
 
 
 class OutOfStep(RuntimeError):
-    """A host that is not where its client takes it to be: its worker was lost, and the host made again elsewhere."""
+    """Raised when a host's number of turns differs from the client's, because Dask made a lost host again."""
 
 
 class FilePart(NamedTuple):
@@ -35,25 +34,25 @@ class FilePart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HostedShards:
-    """All that a worker needs to be a host: sent once."""
+    """The data of a host, sent once."""
 
-    first: int  # the number of the first shard
+    first: int  # index of the first shard
     bounds: NDArray[np.int64]  # its shards: documents bounds[i] … bounds[i + 1] - 1 of these
-    words: NDArray[np.int32] | FilePart  # in the order of groups; or where they lie in the order of the corpus
+    words: NDArray[np.int32] | FilePart  # sorted by word group; or a part of a file, in the order of the corpus
     offsets: NDArray[np.int64]
     doc_rows: NDArray[np.int32]
     topics: Topics
     groups: NDArray[np.int64]
     stripes: tuple[tuple[int, int], ...]
     list_starts: NDArray[np.int64]
-    packed: tuple[PackedCounts, ...]  # the counts of the groups that its shards have first
-    doc_prior: LogLinear  # without the rows of documents, which are above
+    packed: tuple[PackedCounts, ...]  # the counts of the word groups that its shards hold first
+    doc_prior: LogLinear  # without the rows of documents, which are in doc_rows
     word_prior: LogLinear
     n_threads: int
 
 
 class HostTurn(NamedTuple):
-    """What a turn did to the shards of a host. Most of it is wanted after the last turn of a sweep only."""
+    """The outcome of a turn for the shards of a host. Most fields are filled after the last turn of a sweep only."""
 
     change: NDArray[np.int64]  # of n[k, .]
     before: NDArray[np.int64] | None = None  # n[k, .] before the turn
@@ -71,7 +70,7 @@ class LogWeights(NamedTuple):
 
 
 class Host:
-    """Some shards in a worker's memory. It lives as long as the client keeps the future that made it."""
+    """Shards in the memory of a worker. It lives as long as the client keeps its future."""
 
     def __init__(self, part: HostedShards) -> None:
         self.doc_prior, self.word_prior, self.stripes = part.doc_prior, part.word_prior, part.stripes
@@ -92,8 +91,8 @@ class Host:
         self.share = Share(shards, part.first, part.groups, part.topics.copy(), counts)
         for i, packed in enumerate(part.packed):
             counts.unpack(*self.share.group_of(part.first + i, 0), packed)
-        self.alpha: Concentration | None = None
-        self.beta: Concentration | None = None
+        self.alpha: Alpha | None = None
+        self.beta: Beta | None = None
         self.n_turns = 0  # so far
         self.n_moved = self.n_bytes = 0  # in this sweep
         self._pool = ThreadPoolExecutor(part.n_threads) if part.n_threads > 1 else None
@@ -120,7 +119,7 @@ class Host:
         return sum(array.nbytes for array in arrays)
 
     def __reduce__(self) -> Any:
-        raise TypeError("a host stays in the worker that made it")
+        raise TypeError("a host cannot leave its worker")
 
 
 def sweep_turn(
@@ -133,10 +132,10 @@ def sweep_turn(
     previous: Sequence[HostTurn],
     incoming: PackedCounts | None,
 ) -> HostTurn:
-    """One turn of a sweep for the shards of a host, `n_turns` after it was made.
+    """One turn of a sweep for the shards of a host, which has done `n_turns` turns before.
 
-    n[k, .] is given at the start of a sweep; later, what all hosts changed in the turn before. The last shard's group
-    comes from another host, if there is one.
+    n[k, .] is given at the start of a sweep, and later by the changes of all hosts in the turn before. The word group
+    of the last shard comes from another host, if there is one.
     """
     host.require(n_turns)
     host.adopt(weights)
@@ -162,24 +161,24 @@ def sweep_turn(
 
 
 def add_turns(turns: Sequence[HostTurn]) -> HostTurn:
-    """What several hosts changed, together."""
+    """The sum of the changes of several hosts."""
     return HostTurn(np.sum([each.change for each in turns], axis=0))
 
 
 def hand_over(host: Host, swept: HostTurn, n_turns: int, turn: int) -> PackedCounts:
-    """The counts that the first shard had in a turn: they go to the shard before it, on another host.
+    """The counts that the first shard held in a turn. They go to the preceding shard, on another host.
 
-    The next turn, which changes other counts, may be under way already.
+    The next turn may already be running. It changes other counts.
     """
     if host.n_turns < n_turns:
         raise OutOfStep(f"{host.n_turns} turns instead of {n_turns} or more")
     return host.share.counts.pack(*host.share.group_of(host.share.first, turn))
 
 
-def observe(
+def observe_documents(
     host: Host, n_turns: int, rngs: Sequence[np.random.Generator]
 ) -> tuple[list[tuple[Any, ...]], Sequence[np.random.Generator]]:
-    """What the prior of documents learns from, of every shard; and the generators, as they are afterwards."""
+    """The statistics of every shard for the prior of documents, and the generators after drawing them."""
     host.require(n_turns)
     prior, share = host.doc_prior, host.share
     assert isinstance(prior, LearnsFromDocuments)
@@ -187,20 +186,19 @@ def observe(
     alpha = host.alpha
 
     def observe_shard(i: int) -> tuple[Any, ...]:
-        shard = share.shards[i]
-        return tuple(prior.observe(shard, share.topics[shard.tokens], alpha, rngs[i]))
+        return tuple(prior.observe_documents(share.shards[i].assign(share.topics), alpha, rngs[i]))
 
     return list(host.run(observe_shard, range(len(share.shards)))), rngs
 
 
 def give_topics(host: Host, n_turns: int) -> Topics:
-    """The topics of all tokens that a host has."""
+    """The topics of all tokens of a host."""
     host.require(n_turns)
     return host.share.topics.copy()
 
 
 def give_counts(host: Host, n_turns: int) -> list[PackedCounts]:
-    """The counts of the groups that every shard of a host has had last (or has first, before the first sweep)."""
+    """The counts of the word group that every shard of a host held last, or holds first before any sweep."""
     host.require(n_turns)
     share = host.share
     turn = n_turns - 1 if n_turns else 0

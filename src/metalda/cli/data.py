@@ -1,0 +1,153 @@
+"""The options that say how DATA is read: to train on it, or as new documents for a saved model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from metalda.cli import options
+from metalda.corpus.formats import is_saved
+from metalda.errors import InputError, MissingLabelsError
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.models.base import TopicModel
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How training data are read: the options of every command that trains."""
+
+    text: options.Text = None
+    labels: options.Labels = None
+    label_delimiter: options.Delimiter = None
+    bins: options.Bins = None
+    numbers: options.Numbers = None
+    input_format: options.Input = None
+    encoding: options.Encoding = None
+    stop_words: options.StopWords = None
+    min_df: options.MinDf = "1"
+    max_df: options.MaxDf = "1.0"
+    ngrams: options.Ngrams = 1
+    lowercase: options.Lowercase = True
+    token_pattern: options.TokenPattern = None
+
+    def read(self, path: Path, *, id: str | None = None, verbose: bool) -> Corpus:
+        """Read the corpus in a file or folder, or load one that was prepared."""
+        from metalda.corpus import Corpus
+
+        if is_saved(path):
+            _refuse_options(path, {**vars(self), "id": id}, self)
+            return Corpus.load(path)
+        return Corpus.read(path, id=id, verbose=verbose, **self.arguments)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as arguments of `Corpus.read`."""
+        given: dict[str, Any] = {
+            "text": options.columns(self.text),
+            "labels": options.columns(self.labels),
+            "label_delimiter": self.label_delimiter,
+            "bins": options.bins(self.bins),
+            "numbers": options.columns(self.numbers),
+            "format": self.input_format,
+            "encoding": self.encoding,
+            "lowercase": self.lowercase,
+            "ngram_range": (1, self.ngrams),
+            "min_df": options.count_or_share(self.min_df, "--min-df"),
+            "max_df": options.count_or_share(self.max_df, "--max-df"),
+            **_stop_words(self.stop_words, lowercase=self.lowercase),
+        }
+        if self.token_pattern is not None:
+            given["token_pattern"] = self.token_pattern
+        return given
+
+
+@dataclass(frozen=True)
+class NewTextOptions:
+    """How new documents are read, for commands that do not use their labels."""
+
+    text: options.Text = None
+    input_format: options.Input = None
+    encoding: options.Encoding = None
+    stop_words: Annotated[
+        str | None,
+        typer.Option("--stop-words", metavar="english|none|FILE", help="Words to drop.", show_default=False),
+    ] = None
+
+    def read(self, model: TopicModel, data: Path, *, id: str | None = None) -> Corpus:
+        """Read new documents as those of training were, except for the options given."""
+        from metalda.corpus import Corpus, Schema
+
+        labels = self._labels()
+        if is_saved(data):
+            given = {name: value for name, value in vars(self).items() if name != "no_labels"}
+            _refuse_options(data, {**given, "id": id}, self)
+            corpus = Corpus.load(data)
+            return corpus.without_labels() if labels["labels"] == [] else corpus
+        schema = model.schema_ or Schema(stop_words=None)
+        try:
+            return Corpus.read(
+                data,
+                schema=schema,
+                text=options.columns(self.text),
+                id=id,
+                format=self.input_format,
+                encoding=self.encoding,
+                verbose=True,
+                **labels,
+                **_stop_words(self.stop_words, lowercase=schema.lowercase),
+            )
+        except MissingLabelsError as error:
+            raise InputError(f"{error}, or read none with --no-labels") from None
+
+    def _labels(self) -> dict[str, Any]:
+        """Arguments of `Corpus.read`; an empty list reads no labels."""
+        return {"labels": []}
+
+
+@dataclass(frozen=True)
+class NewDocumentOptions(NewTextOptions):
+    """How new documents are read, for commands that use their labels."""
+
+    labels: options.Labels = None
+    no_labels: Annotated[
+        bool, typer.Option("--no-labels", help="Read no labels: documents get the prior of an average document.")
+    ] = False
+    label_delimiter: options.Delimiter = None
+
+    def _labels(self) -> dict[str, Any]:
+        labels = options.columns(self.labels)
+        if self.no_labels and labels is not None:
+            raise InputError("give --labels or --no-labels, not both")
+        return {"labels": [] if self.no_labels else labels, "label_delimiter": self.label_delimiter}
+
+
+def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
+    """Raise an error if an option was given that has no effect on a prepared corpus."""
+    defaults = {option.name: option.default for option in fields(group)}
+    for name, value in given.items():
+        if value != defaults.get(name):
+            option = f"--{'no-lowercase' if name == 'lowercase' else name.replace('_', '-')}"
+            raise InputError(
+                f"{path}: is a prepared corpus, in which {option} has no effect; give it to metalda prepare"
+            )
+
+
+def _stop_words(value: str | None, *, lowercase: bool) -> dict[str, Any]:
+    """Return the argument for ``english``, ``none`` or a file with a word per line; none if the option is not given."""
+    if value is None:
+        return {}
+    if value in ("english", "none"):
+        return {"stop_words": None if value == "none" else value}
+    path = Path(value)
+    if not path.exists():
+        raise InputError(f"--stop-words {value}: expected english, none, or a file with a word per line")
+    from metalda.corpus.files import read_lines
+
+    words = [word for line in read_lines(path) if (word := line.strip())]
+    return {"stop_words": [word.lower() for word in words] if lowercase else words}

@@ -1,0 +1,258 @@
+"""A corpus on disk: saved as arrays that can be memory-mapped, or prepared from texts of any size in bounded memory.
+
+To prepare a corpus, documents are read once and tokenized in parts, by several processes if asked. Each part is kept
+as soon as it is complete, so that an interrupted preparation can be resumed. Then the parts are merged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.parts import PartWriter, in_parts, largest_part, merge_ids, merge_labels, merge_words, read_parts
+from metalda.corpus.schema import Schema
+from metalda.corpus.source import Source, open_source
+from metalda.errors import InputError, StorageError
+from metalda.storage import (
+    SCRATCH,
+    PathLike,
+    Remote,
+    check_writable,
+    read_document,
+    read_folder,
+    write_document,
+    write_folder,
+)
+from metalda.storage.arrays import Contents
+from metalda.storage.manifest import package_version
+from metalda.utils.packed import PackedStrings, pack_words
+from metalda.utils.processes import run_in_processes
+from metalda.utils.threads import count_jobs
+
+_CORPUS, _PREPARATION = "corpus", "preparation"
+_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
+_MERGING = ("min_df", "max_df", "max_features", "vocabulary")
+
+
+def save_parts(
+    path: PathLike,
+    words: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    vocabulary: tuple[str, ...],
+    labels: NamedMatrix | None,
+    ids: Sequence[str] | None,
+    schema: Schema | None,
+) -> None:
+    """Write the fields of a corpus as a folder."""
+    arrays: dict[str, Any] = {"words": words, "offsets": offsets}
+    if labels is not None:
+        matrix = labels.matrix
+        arrays |= {"label_rows": matrix.indptr, "label_columns": matrix.indices, "label_values": matrix.data}
+    if ids is not None:
+        arrays["id_bytes"], arrays["id_offsets"] = pack_words(ids)
+    _write_corpus(path, vocabulary, None if labels is None else labels.names, arrays, schema)
+
+
+def _write_corpus(
+    path: PathLike,
+    vocabulary: tuple[str, ...],
+    label_names: tuple[str, ...] | None,
+    arrays: Contents,
+    schema: Schema | None,
+) -> None:
+    saved = None if schema is None else schema.to_json()
+    document = {"vocabulary": vocabulary, "labels": label_names, "schema": saved}
+    write_folder(path, _CORPUS, document, arrays, layout="npy")
+
+
+def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
+    """Read the fields of a saved corpus."""
+    document, arrays = read_folder(path, _CORPUS, mmap=mmap)
+    try:
+        for name in ("words", "offsets"):
+            arrays[name].flags.writeable = False
+        names, labels = document["labels"], None
+        if names is not None:
+            parts = (arrays["label_values"], arrays["label_columns"], arrays["label_rows"])
+            shape = (len(arrays["offsets"]) - 1, len(names))
+            labels = NamedMatrix(csr_array(parts, shape=shape), tuple(names))
+        schema = document["schema"]
+        return {
+            "words": arrays["words"],
+            "offsets": arrays["offsets"],
+            "vocabulary": tuple(document["vocabulary"]),
+            "labels": labels,
+            "ids": PackedStrings(arrays["id_bytes"], arrays["id_offsets"]) if "id_bytes" in arrays else None,
+            "schema": None if schema is None else Schema.from_json(schema),
+        }
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{path}: damaged: {error}") from error
+
+
+def prepare_corpus(
+    path: Path,
+    folder: Path,
+    schema: Schema,
+    *,
+    n_jobs: int | None = 1,
+    verbose: bool = False,
+    resume: bool = True,
+) -> None:
+    """Write the corpus in a file or folder, given its schema from `Schema.for_path`; see `Corpus.prepare`."""
+    if n_jobs == 0:
+        raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
+    _check_apart(path, folder)
+    source = open_source(path, schema, verbose=verbose)
+    check_writable(folder, _CORPUS)
+    with _scratch(folder, _identity(path, schema), resume) as scratch:
+        writer = PartWriter(scratch, schema, source.texts)
+        n_parts = _write_parts(source, writer, count_jobs(n_jobs))
+        if n_parts == 0:
+            raise InputError(f"{source.name}: no documents")
+        _merge_parts(source, writer, n_parts, folder, verbose)
+
+
+def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
+    """Tokenize the parts that are missing; returns the number of parts."""
+    n_parts = 0
+
+    def missing() -> Iterator[tuple[int, Any]]:
+        nonlocal n_parts
+        for number, documents in in_parts(source.documents):
+            n_parts = number + 1
+            if not writer.has(number):
+                yield number, documents
+
+    try:
+        run_in_processes(writer, missing(), n_jobs)
+    except InputError as error:
+        if not isinstance(error, StorageError):  # bad data: parts of corrected data will differ
+            shutil.rmtree(writer.folder)
+        raise
+    return n_parts
+
+
+def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
+    """Write the corpus from its parts, in pieces."""
+    parts = partial(read_parts, writer.folder, n_parts)
+    n_documents = sum(len(part) for part in parts())
+    with tempfile.TemporaryFile(dir=writer.folder) as numbers:
+        try:
+            words = merge_words(parts, writer.schema, numbers, n_documents)
+        except InputError as error:
+            raise type(error)(f"{source.name}: {error}") from None
+        labels = merge_labels(parts, source.numeric_labels())
+        names = labels.all_names if source.has_labels(labels.all_names) else None
+        arrays = words.arrays(partial(_with_bar, parts, n_parts, verbose), numbers, n_documents)
+        if names is not None:
+            arrays |= labels.arrays(parts, n_documents)
+        arrays |= merge_ids(parts, n_documents)
+        _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema())
+
+
+def _with_bar(parts: Callable[[], Iterable[Any]], n_parts: int, verbose: bool) -> Iterator[Any]:
+    if not verbose:
+        yield from parts()
+        return
+    from tqdm import tqdm
+
+    yield from tqdm(parts(), total=n_parts, desc="Writing", unit=" parts", disable=None, leave=False)
+
+
+@contextmanager
+def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator[Path]:
+    """Make the folder for parts: inside the output, to resume from; for a remote output, a temporary folder."""
+    if isinstance(folder, Remote):
+        with tempfile.TemporaryDirectory(prefix="metalda-") as here:
+            yield Path(here)
+        return
+    scratch, created = folder / SCRATCH, not folder.exists()
+    note = scratch / f"{_PREPARATION}.json"
+    try:
+        if resume and note.exists():
+            _check_identity(note, identity)
+        else:
+            if scratch.exists():
+                shutil.rmtree(scratch)
+            scratch.mkdir(parents=True)
+            write_document(note, _PREPARATION, dict(identity))
+        yield scratch
+        shutil.rmtree(scratch)
+    except KeyboardInterrupt:
+        kept = f"finished parts are kept in {scratch}"
+        raise KeyboardInterrupt(f"{kept}; give the same command again to resume") from None
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if created:
+            with suppress(OSError):
+                folder.rmdir()  # only succeeds if it is empty
+
+
+def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
+    remedy = "start anew with resume=False (--restart), or give another folder"
+    try:
+        before = read_document(note, _PREPARATION)
+    except StorageError as error:
+        raise StorageError(f"{error}; {remedy}") from None
+    changed = [name for name in identity if before.get(name) != identity[name]]
+    if changed:
+        raise InputError(f"{note.parent}: left by another run ({', '.join(changed)} differ): {remedy}")
+
+
+def _identity(path: Any, schema: Schema) -> dict[str, Any]:
+    """Return what parts depend on, as plain data; filters by frequency apply when parts are merged."""
+    settings = {name: _plain(value) for name, value in vars(schema).items() if name not in _MERGING}
+    tokenizing = {name: settings.pop(name) for name in _TOKENIZING}
+    vocabulary = schema.vocabulary
+    tokenizing["vocabulary"] = None if vocabulary is None else _digest("\0".join(vocabulary))
+    return {
+        "source": _plain({"path": str(path.resolve()), "state": _state(path)}),
+        "fields": settings,
+        "tokenizing": tokenizing,
+        "parts": [package_version(), *largest_part()],
+    }
+
+
+def _state(path: Any) -> str:
+    """Return a digest of the sizes and times of the files, which changes with the data."""
+    if isinstance(path, Remote):
+        found = [(name, each.system.ukey(each.path)) for name, each in path.files()] if path.is_dir() else []
+        return _digest(str(sorted(found) or path.system.ukey(path.path)))
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return _digest(str([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON would restore it; a function is represented by its name."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    return value
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _check_apart(source: Any, folder: Any) -> None:
+    if isinstance(source, Path) and isinstance(folder, Path):
+        inner, outer = folder.resolve(), source.resolve()
+        if inner == outer or (outer.is_dir() and inner.is_relative_to(outer)):
+            raise InputError(f"{folder}: is inside the data {source}; choose a folder outside of them")

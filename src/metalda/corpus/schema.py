@@ -1,0 +1,319 @@
+"""The schema: how raw data becomes a corpus, with the bins and scales that reading fitted.
+
+A corpus carries its schema and a model keeps it, so that new documents are read as those of training were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import pairwise
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from metalda.corpus.files import text_codec, uncompressed_suffix
+from metalda.corpus.formats import FORMATS, find_format
+from metalda.errors import InputError
+from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
+
+TOKEN_PATTERN = r"(?u)\b\w\w+\b"
+FUNCTION = "function"  # the analyzer of a fitted schema that was a function: functions are not kept
+
+_ANALYZERS = ("word", "char", "char_wb")
+_COLUMNS = ("text", "labels", "id", "bins", "numbers")
+_NONE_IS_A_VALUE = ("stop_words", "analyzer", "max_features", "vocabulary")
+_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0, "max_features": None, "vocabulary": None}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """How raw data becomes a corpus: columns, format and tokenizing.
+
+    `Corpus.schema` and `model.schema_` are *fitted*: `text` names the column that was read, `bins` holds inner edges
+    and `numbers` centers and scales, and the filters (`min_df` and those below) have their defaults, because they
+    select the vocabulary of training and have no meaning for new documents. ``Corpus.read(path, schema=...)`` and
+    ``Corpus.from_frame(frame, schema=...)`` read new data in the same way.
+
+    Parameters
+    ----------
+    text : str or sequence of str
+        The columns that hold the text; several are joined. By default the column with a name such as "text" or "body".
+    labels : str or sequence of str
+        The columns that hold labels.
+    id : str, optional
+        The column that names the documents; by default "id", if there is one.
+    label_delimiter : str, optional
+        Splits a cell into several labels.
+    bins : mapping
+        For numeric columns: the number of quantile bins, or the inner edges.
+    numbers : mapping, str or sequence of str
+        Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
+    format, suffix : str, optional
+        The format of the files, and the suffix of the file that it was found for. A format with a suffix applies to
+        files with this suffix only.
+    encoding : str
+        The encoding of text files.
+    lowercase, token_pattern, stop_words, ngram_range, analyzer
+        How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
+        Python as on the command line: words such as "the" and "of" occur in all documents, and without the list they
+        fill the top words of every topic. None keeps all words. Documents that are lists of tokens keep all of theirs.
+    min_df, max_df, max_features, vocabulary
+        Which words are kept, as in `CountVectorizer`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metalda import Corpus
+    >>> films = pd.DataFrame({"plot": ["war and peace", "love story"], "year": [1956, 1970]})
+    >>> schema = Corpus.from_frame(films, text="plot", bins={"year": 2}).schema
+    >>> schema.text, schema.bins
+    (('plot',), {'year': (1970.0,)})
+    >>> new = pd.DataFrame({"plot": ["star wars"], "year": [1977]})
+    >>> Corpus.from_frame(new, schema=schema).label_names
+    ('year < 1970', 'year ≥ 1970')
+    """
+
+    text: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    id: str | None = None
+    label_delimiter: str | None = None
+    bins: Mapping[str, int | Sequence[float]] = field(default_factory=dict)
+    numbers: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
+    format: str | None = None
+    suffix: str | None = None
+    encoding: str = "utf-8"
+    lowercase: bool = True
+    token_pattern: str = TOKEN_PATTERN
+    stop_words: str | Sequence[str] | None = "english"
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str | Callable[[str], Sequence[str]] | None = None
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    vocabulary: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        given: Mapping[str, Any] = vars(self).copy()
+        numbers = given["numbers"]
+        if not isinstance(numbers, Mapping):
+            numbers = dict.fromkeys(_names("numbers", numbers))
+        checked: dict[str, Any] = {
+            "text": _names("text", given["text"]),
+            "labels": _names("labels", given["labels"]),
+            "bins": {name: _bins(name, spec) for name, spec in _mapping("bins", given["bins"]).items()},
+            "numbers": {name: _scale(name, spec) for name, spec in _mapping("numbers", numbers).items()},
+            "stop_words": _stop_words(given["stop_words"]),
+            "ngram_range": _ngram_range(given["ngram_range"]),
+            "vocabulary": None if given["vocabulary"] is None else fixed_vocabulary(given["vocabulary"]),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        for name in ("id", "label_delimiter", "format", "suffix"):
+            if not isinstance(given[name], str | None):
+                raise InputError(f"{name}={given[name]!r}: a string is needed")
+        for name, kind in (("encoding", str), ("token_pattern", str), ("lowercase", bool)):
+            if not isinstance(given[name], kind):
+                raise InputError(f"{name}={given[name]!r}: {kind.__name__} is needed, not {type(given[name]).__name__}")
+        if self.label_delimiter == "":
+            raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
+        if twice := set(self.numbers).intersection(self.bins):
+            raise InputError(f"the field {min(twice)!r} is to be cut into bins and taken as numbers: choose one")
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError(f"format={self.format!r} is not known: use one of {', '.join(FORMATS)} (--input-format)")
+        text_codec(self.encoding)
+        if not (callable(self.analyzer) or self.analyzer in (None, FUNCTION, *_ANALYZERS)):
+            raise InputError(f"analyzer={self.analyzer!r}: give {', '.join(map(repr, _ANALYZERS))} or a function")
+        self._check_filters()
+
+    def _check_filters(self) -> None:
+        for name in ("min_df", "max_df"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise InputError(f"{name}={value!r}: a number of documents or a share of them is needed")
+            if value < 0 or (not isinstance(value, Integral) and not value <= 1):
+                raise InputError(f"{name}={value!r}: an integer counts documents, a float is a share between 0 and 1")
+        n = self.max_features
+        if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
+            raise InputError(f"max_features={n!r}: an integer of at least 1 is needed")
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether some column gives labels."""
+        return bool(self.labels or self.bins or self.numbers)
+
+    @property
+    def tokenizing(self) -> dict[str, Any]:
+        """How texts become words, as arguments of `Corpus.from_texts`."""
+        if self.analyzer == FUNCTION:
+            raise InputError(
+                "the model was trained on texts that your own function tokenized, and functions are not saved; use the "
+                "model in Python, with documents from Corpus.from_texts(texts, analyzer=...)"
+            )
+        names = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
+        return {name: getattr(self, name) for name in names}
+
+    def fits(self, X: Any) -> bool:
+        """Tell whether X is a frame that has the text columns of this schema, with texts or lists of tokens in them."""
+        if not self.text or not (hasattr(X, "collect_schema") or hasattr(X, "columns")):
+            return False
+        frame = collect_frame(X)
+        names = column_names(frame)
+        if not set(self.text) <= set(names):
+            return False
+        cells = (cell for name in self.text for cell in column_values(frame, names.index(name)))
+        return not isinstance(next((cell for cell in cells if not is_missing(cell)), ""), Real)
+
+    def override(self, **given: Any) -> Schema:
+        """Replace the fields that are given; labels replace all columns that give labels.
+
+        None stands for a column, format or encoding that is not given.
+        """
+        given = {name: value for name, value in given.items() if value is not None or name in _NONE_IS_A_VALUE}
+        if "labels" in given:
+            given = {"bins": {}, "numbers": {}, **given}
+        return replace(self, **given)
+
+    @classmethod
+    def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:
+        """Return the schema for the data at `path`, with its format: a schema, overridden by arguments.
+
+        What the schema says of columns is dropped if the format has none.
+        """
+        base = cls() if schema is None else schema
+        suffix = uncompressed_suffix(path)
+        if base.suffix is not None and (path.is_dir() or suffix != base.suffix):
+            base = replace(base, format=None)
+        found = find_format(path, given.get("format") or base.format, given.get("encoding") or base.encoding)
+        if schema is not None and not found.has_fields:
+            delimiter = base.label_delimiter if found.delimited_labels else None
+            base = replace(base, text=(), labels=(), id=None, bins={}, numbers={}, label_delimiter=delimiter)
+        if schema is None and found.tokenized:
+            base = replace(base, stop_words=None)
+        result = base.override(**{**given, "format": found.name, "suffix": suffix})
+        if not found.has_fields:
+            without = _COLUMNS if found.delimited_labels else (*_COLUMNS, "label_delimiter")
+            for name in without:
+                if getattr(result, name):
+                    option = name.replace("_", "-")
+                    raise InputError(
+                        f"{path}: the format {found.name!r} has no fields: {name}= (--{option}) has no meaning"
+                    )
+        return result
+
+    def fitted(self, **found: Any) -> Schema:
+        """Return the schema for new documents: with what reading `found`, without filters and functions."""
+        analyzer = FUNCTION if callable(self.analyzer) else self.analyzer
+        return replace(self, **{**found, **_FILTERS, "analyzer": analyzer})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a fitted schema as plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: Any) -> Schema:
+        """Return the fitted schema that `to_json` wrote; ValueError if the data are damaged."""
+        names = {each.name for each in fields(cls)}
+        if not isinstance(saved, dict) or set(saved) != names:
+            raise ValueError("the schema does not have the fields of a schema")
+        try:
+            schema = cls(**saved)
+        except (InputError, TypeError) as error:
+            raise ValueError(f"the schema makes no sense: {error}") from error
+        if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
+            raise ValueError("the schema has bins without edges, or numbers without a scale")
+        if any(getattr(schema, name) != value for name, value in _FILTERS.items()):
+            raise ValueError("the schema has filters, which are for training only")
+        return schema
+
+
+def fixed_vocabulary(vocabulary: Iterable[str] | Mapping[str, int]) -> tuple[str, ...]:
+    """Return a vocabulary in its own order: a mapping by its numbers, a set sorted."""
+    if isinstance(vocabulary, str):
+        raise InputError("vocabulary is one string: give a list of words")
+    if isinstance(vocabulary, Mapping):
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    elif isinstance(vocabulary, set | frozenset):
+        vocabulary = sorted(vocabulary)
+    words = tuple(vocabulary)
+    if not words:
+        raise InputError("vocabulary is empty: give at least one word")
+    if len(set(words)) < len(words):
+        twice = next(word for word, count in Counter(words).items() if count > 1)
+        raise InputError(f"vocabulary has the word {twice!r} twice")
+    return words
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Return names of columns as a tuple; a single string is one name."""
+    if value is None or isinstance(value, str):
+        return (value,) if value else ()
+    names = tuple(value) if hasattr(value, "__iter__") and not isinstance(value, bytes | Mapping) else (value,)
+    if not all(isinstance(each, str) for each in names):
+        raise InputError(f"{name}={value!r}: give the name of a column, or a list of names")
+    return names
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    """Return a mapping from names of columns, for which None stands for an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(column, str) for column in value):
+        raise InputError(f"{name}={value!r}: give a dict with the names of columns as keys")
+    return value
+
+
+def _bins(column: str, spec: Any) -> int | tuple[float, ...]:
+    """Check a number of bins, or rising inner edges."""
+    if isinstance(spec, Integral) and not isinstance(spec, bool):
+        if spec < 2:
+            raise InputError(f"bins of {column!r}: at least 2 are needed, not {spec}")
+        return int(spec)
+    if isinstance(spec, str | bytes | Mapping) or not hasattr(spec, "__iter__"):
+        raise InputError(f"bins of {column!r}: give a number of bins or a list of inner edges, not {spec!r}")
+    edges = list(spec)
+    if not edges or not all(map(_is_finite, edges)):
+        raise InputError(f"bins of {column!r}: the inner edges must be numbers, at least one")
+    if any(low >= high for low, high in pairwise(edges)):
+        raise InputError(f"bins of {column!r}: the inner edges must rise")
+    return tuple(float(edge) for edge in edges)
+
+
+def _scale(column: str, spec: Any) -> tuple[float, float] | None:
+    """Check a center and a positive scale."""
+    if spec is None:
+        return None
+    values = list(spec) if hasattr(spec, "__iter__") and not isinstance(spec, str | bytes | Mapping) else []
+    if len(values) != 2 or not all(map(_is_finite, values)) or not values[1] > 0:
+        raise InputError(f"numbers of {column!r}: give the center and the scale, not {spec!r}")
+    return float(values[0]), float(values[1])
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
+
+
+def _stop_words(value: Any) -> str | tuple[str, ...] | None:
+    """Return ``"english"``, a sorted tuple of words, or None."""
+    if value is None or (isinstance(value, str) and value == "english"):
+        return value
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise InputError(f"stop_words={value!r}: give 'english' or a list of words")
+    words = list(value)
+    if not all(isinstance(word, str) for word in words):
+        raise InputError("stop_words: give 'english' or a list of words")
+    return tuple(sorted(set(words)))
+
+
+def _ngram_range(value: Any) -> tuple[int, int]:
+    """Return the lengths of the shortest and the longest phrase."""
+    lengths = tuple(value) if isinstance(value, list | tuple) else ()
+    whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in lengths)
+    if len(lengths) != 2 or not whole or not 1 <= lengths[0] <= lengths[1]:
+        raise InputError(f"ngram_range={value!r}: two lengths are needed, 1 ≤ shortest ≤ longest")
+    return int(lengths[0]), int(lengths[1])

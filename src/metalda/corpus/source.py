@@ -1,0 +1,217 @@
+"""Documents from files, frames and lists, and their way into a corpus in one pass."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from metalda.corpus.columns import Columns
+from metalda.corpus.files import read_ahead, reading, text_codec
+from metalda.corpus.formats import FORMATS, Document
+from metalda.corpus.labels import LabelCollector
+from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.schema import Schema
+from metalda.corpus.vocabulary import TokenCollector
+from metalda.corpus.wikipedia import read_articles
+from metalda.errors import InputError
+from metalda.utils.frames import collect_frame, column_names, column_values
+
+Item = TypeVar("Item")
+Block = list[str | Sequence[str]]
+
+_BLOCK = 1000  # documents in a block, if they are read one by one
+
+
+@dataclass(frozen=True)
+class Source:
+    """Documents that can be read once, and the schema by which they are read.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    documents : iterable of Document
+    schema : Schema
+    texts : bool
+        Whether documents may be texts; otherwise all are lists of tokens.
+    columns : Columns, optional
+        Of records.
+    """
+
+    name: str
+    documents: Iterable[Document]
+    schema: Schema
+    texts: bool = True
+    columns: Columns | None = None
+
+    def has_labels(self, names: Sequence[str]) -> bool:
+        """Tell whether the corpus has labels, given the names that were found."""
+        return self.schema.has_labels if self.columns is not None else bool(names)
+
+    def labels(self, named: NamedMatrix) -> NamedMatrix | None:
+        """Return all labels, given those by name, once all documents have been read."""
+        if self.columns is not None:
+            return self.columns.labels(named)
+        return named if named.names else None
+
+    def numeric_labels(self) -> list[NamedMatrix]:
+        """Return the labels of numeric columns, once all documents have been read."""
+        return [] if self.columns is None else self.columns.numeric_labels()
+
+    def fitted_schema(self) -> Schema:
+        """Return the schema for new documents, once all documents have been read."""
+        return self.schema.fitted(**({} if self.columns is None else self.columns.fitted()))
+
+
+def open_source(path: Path, schema: Schema, *, verbose: bool = False) -> Source:
+    """Open a file or folder, given its schema from `Schema.for_path`."""
+    found = FORMATS[schema.format or "text"]
+    if found.has_fields:
+        columns = Columns(str(path), found.unit, schema)
+        records = with_progress(found.reader(path, schema, columns.resolve), verbose)
+        return Source(str(path), columns.documents(records), schema, columns=columns)
+    documents = with_progress(found.reader(path, schema), verbose)
+    return Source(str(path), documents, schema, texts=not found.tokenized)
+
+
+def frame_source(frame: Any, schema: Schema) -> Source:
+    """Read the rows of a frame of pandas, polars or a library that converts to pandas."""
+    frame = collect_frame(frame)
+    if not hasattr(frame, "columns"):
+        raise InputError(f"a DataFrame is needed, not {type(frame).__name__}")
+    columns = Columns("frame", "row", schema)
+    all_names = column_names(frame)
+    names = columns.resolve(all_names)
+    values = [column_values(frame, j) for j, name in enumerate(all_names) if name in set(names)]
+    records = ((i, dict(zip(names, row, strict=True))) for i, row in enumerate(zip(*values, strict=True)))
+    return Source("frame", columns.documents(records), schema, columns=columns)
+
+
+def collect(source: Source) -> dict[str, Any]:
+    """Read all documents, and return the fields of their `Corpus`; ids are kept if all documents have one."""
+    tokens = TokenCollector(source.schema, texts=source.texts)
+    labels = LabelCollector()
+    ids: list[str] = []
+    for document in source.documents:
+        tokens.add(document.content)
+        labels.add(document.labels)
+        if document.id is not None:
+            ids.append(document.id)
+    if len(tokens) == 0:
+        raise InputError(f"{source.name}: no documents")
+    try:
+        words, offsets, vocabulary = tokens.finish()
+    except InputError as error:
+        raise type(error)(f"{source.name}: {error}") from None
+    words.flags.writeable = offsets.flags.writeable = False  # so that the corpus need not copy them
+    return {
+        "words": words,
+        "offsets": offsets,
+        "vocabulary": vocabulary,
+        "labels": source.labels(labels.finish()),
+        "ids": tuple(ids) if len(ids) == len(tokens) else None,
+        "schema": source.fitted_schema(),
+    }
+
+
+def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
+    """Show a progress bar over documents, if there is a terminal."""
+    if not verbose:
+        return items
+    from tqdm import tqdm
+
+    bar: Iterable[Item] = tqdm(items, desc="Reading", unit=" documents", disable=None)
+    return bar
+
+
+def read_blocks(
+    path: Path,
+    *,
+    text: str | int | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    verbose: bool = False,
+) -> Iterator[Block]:
+    """Yield the texts (or token lists) of a file in blocks, so that a few documents are in memory at a time.
+
+    Parameters
+    ----------
+    path : Path
+        Any file or folder that `Corpus.read` reads.
+    text : str or int, optional
+        The field that holds the text; an integer is the number of a column, from 1, in a TSV file without a header.
+    format : str, optional
+        As for `Corpus.read`.
+    """
+    codec = text_codec(encoding)
+    if isinstance(text, int):
+        if format not in (None, "tsv"):
+            raise InputError(f"{path}: text={text} is the number of a TSV column, but the format is {format!r}")
+        with _pieces(path, encoding, verbose) as pieces:
+            yield from _column(path, _lines(pieces, codec), text)
+        return
+    schema = Schema.for_path(path, text=text, format=format, encoding=encoding)
+    if schema.format == "text":  # whole blocks of lines, for speed
+        with _pieces(path, encoding, verbose) as pieces:
+            for lines in _lines(pieces, codec):
+                yield [line for line in lines if line and not line.isspace()]
+    elif schema.format == "wikipedia":  # dumps are large: the bar shows a share of the bytes
+        with _pieces(path, encoding, verbose) as pieces:
+            yield from in_blocks(article for _, article in read_articles(path, pieces))
+    else:
+        source = open_source(path, schema, verbose=verbose)
+        yield from in_blocks(document.content for document in source.documents)
+
+
+def in_blocks(documents: Iterable[str | Sequence[str]]) -> Iterator[Block]:
+    """Yield documents in lists."""
+    source = iter(documents)
+    while block := list(islice(source, _BLOCK)):
+        yield block
+
+
+@contextmanager
+def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
+    """Read the bytes of a file, with a bar that shows the share of it that was read, if there is a terminal."""
+    from tqdm import tqdm
+
+    with reading(path, encoding):
+        size = path.stat().st_size
+        shown: dict[str, Any] = {"unit": "B", "unit_scale": True, "disable": None if verbose else True}
+        with tqdm(total=size, desc="Reading", **shown) as bar:
+            yield read_ahead(path, bar.update)
+
+
+def _lines(pieces: Iterable[bytes], codec: str) -> Iterator[list[str]]:
+    decoder = codecs.getincrementaldecoder(codec)()
+    begun: list[str] = []  # parts of a line that continues in the next piece
+    for piece in pieces:
+        first, *others = decoder.decode(piece).split("\n")
+        begun.append(first)
+        if others:
+            *whole, last = others
+            yield ["".join(begun), *whole]
+            begun = [last]
+    yield ["".join([*begun, decoder.decode(b"", final=True)])]
+
+
+def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:
+    """Yield one column of tab-separated lines."""
+    if column < 1:
+        raise InputError(f"text={column}: columns are numbered from 1")
+    n_before = 0
+    for lines in blocks:
+        texts: Block = []
+        for number, line in enumerate(lines, start=n_before + 1):
+            if line:
+                cells = line.split("\t", column)
+                if len(cells) < column:
+                    raise InputError(f"{path} line {number}: no column {column}, but {len(cells)} in all (--text)")
+                texts.append(cells[column - 1])
+        n_before += len(lines)
+        yield texts

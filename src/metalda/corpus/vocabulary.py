@@ -1,0 +1,235 @@
+"""From texts or token lists to word ids, in one pass, by the conventions of scikit-learn's `CountVectorizer`.
+
+Tokens become integers as they are read, so that only the vocabulary is held as strings. Words are then filtered by
+document frequency and renumbered in sorted order, as in `CountVectorizer`; the order of the tokens is kept.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from metalda.corpus.schema import Schema
+from metalda.errors import EmptyVocabularyError, InputError
+from metalda.utils.chunks import spans
+
+Analyzer = Callable[[str], Sequence[str]]
+
+
+class FlatTokens(NamedTuple):
+    """Documents as flat word ids: document d is ``words[offsets[d]:offsets[d + 1]]``."""
+
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    vocabulary: tuple[str, ...]
+
+
+def make_analyzer(schema: Schema) -> Analyzer:
+    """Return the function from a text to its tokens that `CountVectorizer` builds from these settings."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    settings = schema.tokenizing
+    if callable(schema.analyzer):
+        return schema.analyzer
+    if isinstance(schema.stop_words, tuple):
+        settings["stop_words"] = list(schema.stop_words)
+    try:
+        with warnings.catch_warnings():
+            if schema.stop_words == "english":  # the default list need not fit each token_pattern
+                warnings.filterwarnings("ignore", "Your stop_words may be inconsistent", UserWarning)
+            analyzer: Analyzer = CountVectorizer(**{**settings, "analyzer": schema.analyzer or "word"}).build_analyzer()
+            return analyzer
+    except re.error as error:
+        raise InputError(f"token_pattern={schema.token_pattern!r} is not a regular expression: {error}") from error
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"tokenizing: {error}") from error
+
+
+def stop_list(stop_words: str | Iterable[str] | None) -> frozenset[str]:
+    """Return the words that ``stop_words`` names: ``"english"``, a list, or none."""
+    if stop_words is None:
+        return frozenset()
+    if not isinstance(stop_words, str):
+        return frozenset(stop_words)
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def choose_words(
+    schema: Schema,
+    n_documents: int,
+    n_words: int,
+    frequency: Callable[[], NDArray[np.int64]],
+    totals: Callable[[], NDArray[np.int64]],
+) -> NDArray[np.bool_]:
+    """Tell which words pass the filters of the schema.
+
+    Word ids must be in sorted order, on which ties for `max_features` depend. `frequency` and `totals` return in how
+    many documents each word occurs, and how often; they are called only if they are needed.
+    """
+    low, high = (v if isinstance(v, Integral) else v * n_documents for v in (schema.min_df, schema.max_df))
+    kept = np.ones(n_words, dtype=bool)
+    if low > 1 or high < n_documents:
+        n_with = frequency()
+        kept = (n_with >= low) & (n_with <= high)
+    if schema.max_features is not None and kept.sum() > schema.max_features:
+        candidates = np.flatnonzero(kept)
+        order = (-totals()[candidates]).argsort()
+        kept = np.zeros(n_words, dtype=bool)
+        kept[candidates[order[: schema.max_features]]] = True
+    return kept
+
+
+class TokenCollector:
+    """Collects documents one by one, and numbers their words.
+
+    Parameters
+    ----------
+    schema : Schema
+        How texts become words, and which words are kept. Without a vocabulary all words are.
+    texts : bool
+        Whether documents may be texts. If not, all are lists of tokens, of which stop words are dropped; this needs no
+        analyzer, and no scikit-learn. Among texts, lists of tokens are used unchanged.
+    """
+
+    def __init__(self, schema: Schema, *, texts: bool) -> None:
+        self._schema = schema
+        self._analyze = make_analyzer(schema) if texts else None
+        self._stop_words = frozenset() if texts else stop_list(schema.stop_words)
+        self._fixed = None if schema.vocabulary is None else tuple(schema.vocabulary)
+        self._ids: defaultdict[Any, int] = defaultdict()
+        if self._fixed is None:
+            self._ids.default_factory = self._ids.__len__
+        else:
+            self._ids.update((word, i) for i, word in enumerate(self._fixed))
+        self._words = array("i")
+        self._offsets = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def add(self, content: str | Sequence[str]) -> None:
+        """Add the next document: a text, or a list of tokens."""
+        if isinstance(content, str):
+            if self._analyze is None:
+                raise InputError(
+                    f"document {len(self)} is one string, not a list of tokens: split it, or use Corpus.from_texts"
+                )
+            tokens = self._analyze(content)
+        elif self._stop_words:
+            tokens = [token for token in content if token not in self._stop_words]
+        else:
+            tokens = content
+        try:
+            if self._fixed is None:
+                self._words.extend(map(self._ids.__getitem__, tokens))
+            else:
+                self._words.extend(i for i in map(self._ids.get, tokens) if i is not None)
+        except TypeError as error:
+            raise InputError(f"document {len(self)}: tokens must be strings ({error})") from error
+        self._offsets.append(len(self._words))
+
+    def numbered(self) -> FlatTokens:
+        """Return all documents so far; words are numbered in order of first occurrence."""
+        words = np.array(self._words, dtype=np.int32)
+        offsets = np.array(self._offsets, dtype=np.int64)
+        if self._fixed is not None:
+            return FlatTokens(words, offsets, self._fixed)
+        for word in self._ids:
+            if not isinstance(word, str):
+                raise InputError(f"tokens must be strings, but {word!r} is {type(word).__name__}")
+        return FlatTokens(words, offsets, tuple(map(str, self._ids)))
+
+    def finish(self) -> FlatTokens:
+        """Return all documents so far over the filtered vocabulary, in sorted order."""
+        words, offsets, found = self.numbered()
+        if self._fixed is not None:
+            return FlatTokens(words, offsets, found)
+        vocabulary = sorted(found)
+        rank = np.empty(len(vocabulary), dtype=np.int32)
+        rank[np.fromiter(map(self._ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
+            len(vocabulary), dtype=np.int32
+        )
+        words = rank[words]
+        n_words = len(vocabulary)
+        kept = choose_words(
+            self._schema,
+            len(self),
+            n_words,
+            lambda: document_frequency(words, offsets, n_words),
+            lambda: np.bincount(words, minlength=n_words),
+        )
+        if not kept.any():
+            raise no_words_left(n_words, len(self), self._schema)
+        if not kept.all():
+            words, offsets = keep_words(words, offsets, kept)
+        return FlatTokens(words, offsets, tuple(vocabulary[i] for i in np.flatnonzero(kept)))
+
+
+def document_frequency(words: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int) -> NDArray[np.int64]:
+    """Count the documents in which each word occurs, by transposing, which needs no sort."""
+    by_word = csr_array((np.ones(len(words), np.int8), words, offsets), shape=(len(offsets) - 1, n_words)).tocsc()
+    documents, starts = by_word.indices, by_word.indptr
+    is_new = np.ones(len(documents), dtype=np.int64)
+    is_new[1:] = documents[1:] != documents[:-1]
+    is_new[starts[:-1][np.diff(starts) > 0]] = 1
+    total = np.concatenate(([0], np.cumsum(is_new)))
+    frequency: NDArray[np.int64] = total[starts[1:]] - total[starts[:-1]]
+    return frequency
+
+
+def keep_words(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Drop the tokens of all other words and renumber; the order of the rest is kept."""
+    return renumber(words, offsets, np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32))
+
+
+def renumber(
+    words: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    new_id: NDArray[np.int32],
+    choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Replace word ids by new ones, and drop the tokens of words whose new id is negative.
+
+    `choose` returns, given the offsets of some documents, which of their tokens to keep.
+    """
+    pieces, new_offsets = [np.empty(0, np.int32)], np.zeros(len(offsets), np.int64)
+    for first, last in spans(offsets):
+        piece = new_id[words[offsets[first] : offsets[last]]]
+        stays = piece >= 0
+        if choose is not None:
+            stays &= choose(offsets[first : last + 1] - offsets[first])
+        total = np.concatenate((np.zeros(1, np.int64), np.cumsum(stays)))
+        new_offsets[first + 1 : last + 1] = new_offsets[first] + total[offsets[first + 1 : last + 1] - offsets[first]]
+        pieces.append(piece[stays])
+    return np.concatenate(pieces), new_offsets
+
+
+def no_words_left(n_before: int, n_documents: int, schema: Schema) -> EmptyVocabularyError:
+    """Return the error for an empty vocabulary, with its cause."""
+    if n_before == 0:
+        return EmptyVocabularyError(
+            f"no words in {n_documents:,} documents: check the text field, token_pattern (--token-pattern) "
+            "and stop_words (--stop-words)"
+        )
+    filters = f"min_df={schema.min_df}, max_df={schema.max_df}"
+    if schema.max_features is not None:
+        filters += f", max_features={schema.max_features}"
+    return EmptyVocabularyError(
+        f"no words left: {n_before:,} words in {n_documents:,} documents, and none passes {filters}: "
+        "lower min_df (--min-df) or raise max_df (--max-df)"
+    )

@@ -1,0 +1,187 @@
+"""Shards: parts of a corpus that are swept separately, and how their changes are merged.
+
+The corpus is cut into shards of consecutive documents, and the vocabulary into as many word groups. The tokens of one
+shard whose words are in one group are a block. The token sampler sweeps blocks; samplers that need all counts of a
+topic sweep whole shards on copies of the counts (`sweep_shards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from queue import SimpleQueue
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.kernels.border import frozen
+from metalda.priors import AssignedDocuments
+from metalda.storage.arrays import empty_beside
+from metalda.utils.chunks import spans, tally
+from metalda.utils.threads import Run
+
+
+class Shard(NamedTuple):
+    """Consecutive documents of a corpus."""
+
+    words: NDArray[np.int32]  # their tokens
+    offsets: NDArray[np.int64]  # into these
+    doc_rows: NDArray[np.int32]  # rows of alpha
+    doc_order: NDArray[np.int64]  # documents sorted by row
+    tokens: slice  # their position among all tokens of the corpus
+
+    @classmethod
+    def cut(
+        cls, words: NDArray[np.int32], offsets: NDArray[np.int64], doc_rows: NDArray[np.int32], first: int, last: int
+    ) -> Shard:
+        """Documents first … last - 1 of a corpus."""
+        tokens = slice(int(offsets[first]), int(offsets[last]))
+        rows = frozen(doc_rows[first:last], np.int32)
+        order = np.argsort(rows, kind="stable")
+        return cls(
+            frozen(words[tokens], np.int32),
+            frozen(offsets[first : last + 1] - offsets[first], np.int64),
+            rows,
+            frozen(order, np.int64),
+            tokens,
+        )
+
+    def assign(self, topics: NDArray[np.uint16]) -> AssignedDocuments:
+        """The documents with their topics, given the topics of all tokens of the corpus."""
+        return AssignedDocuments(self.offsets, self.doc_rows, topics[self.tokens])
+
+
+def shard_bounds(offsets: NDArray[np.int64], n_shards: int) -> NDArray[np.int64]:
+    """Cut documents into shards of about equal numbers of tokens: the first document of each, and the end."""
+    targets = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, n_shards) / n_shards
+    return np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]).astype(np.int64)
+
+
+class Block(NamedTuple):
+    """The tokens of one shard whose words are in one group: a range of consecutive tokens in every document."""
+
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def group_words(words: NDArray[np.int32], n_words: int, n_groups: int) -> NDArray[np.int64]:
+    """Cut the vocabulary into groups of about equal numbers of tokens: the first word of each, and the end."""
+    totals = np.cumsum(tally(words, n_words))
+    targets = len(words) * np.arange(1, n_groups) / n_groups
+    return np.concatenate([[0], np.searchsorted(totals, targets) + 1, [n_words]]).clip(0, n_words).astype(np.int64)
+
+
+def order_by_group(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """The tokens of every document sorted by word group, in their own order within a group.
+
+    If `words` is a large array on disk, so is the result.
+    """
+    ordered = empty_beside(words, words.shape, np.int32)
+    for first, last in spans(offsets):
+        tokens = slice(int(offsets[first]), int(offsets[last]))
+        keys = _group_keys(words[tokens], offsets[first : last + 1], groups)
+        ordered[tokens] = words[tokens][np.argsort(keys, kind="stable")]
+    return ordered
+
+
+def cut_blocks(shard: Shard, groups: NDArray[np.int64]) -> tuple[Block, ...]:
+    """The blocks of a shard, one for each word group. Its tokens must be in the order of `order_by_group`."""
+    n_groups, n_documents = len(groups) - 1, len(shard.offsets) - 1
+    edges = np.empty((n_groups + 1, n_documents), np.int64)
+    edges[0] = shard.offsets[:-1]
+    for first, last in spans(shard.offsets):
+        offsets = shard.offsets[first : last + 1]
+        keys = _group_keys(shard.words[offsets[0] : offsets[-1]], offsets, groups)
+        if (np.diff(keys) < 0).any():
+            raise ValueError("the tokens of documents are not sorted by word group")
+        sizes = np.bincount(keys, minlength=(last - first) * n_groups).reshape(-1, n_groups)
+        edges[1:, first:last] = offsets[:-1] + np.cumsum(sizes, axis=1).T
+    return tuple(Block(frozen(a, np.int64), frozen(b, np.int64)) for a, b in pairwise(edges))
+
+
+def _group_keys(words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Keys that sort tokens by document, then by the group of their word."""
+    n_groups = len(groups) - 1
+    keys = np.repeat(np.arange(len(offsets) - 1) * n_groups, np.diff(offsets))
+    keys += np.searchsorted(groups[1:-1], words, side="right")
+    return keys
+
+
+class MergeableCounts(Protocol):
+    """Integer counts whose changes can be added in any order."""
+
+    def copy(self) -> Any: ...
+
+    def copy_from(self, other: Any) -> None: ...
+
+    def add_changes(self, old: Any, new: Any) -> None: ...
+
+
+C = TypeVar("C", bound=MergeableCounts)
+R = TypeVar("R")
+
+
+def make_scratch(counts: C, n_shards: int, n_threads: int) -> tuple[C, ...]:
+    """The copies of counts that `sweep_shards` works on: one for the sum, and one for each thread."""
+    return tuple(counts.copy() for _ in range(count_scratch(n_shards, n_threads)))
+
+
+def count_scratch(n_shards: int, n_threads: int) -> int:
+    """The number of these copies."""
+    return 1 + min(n_threads, n_shards) if n_shards > 1 else 0
+
+
+def sweep_shards(
+    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: Run
+) -> list[R]:
+    """Call `sweep_shard(s, counts)` for every shard, and leave the sum of all changes in `counts`.
+
+    Exact with one shard. With several, every shard starts from the counts before the sweep (Distributed LDA).
+    """
+    if n_shards == 1:
+        return [sweep_shard(0, counts)]
+    merged, *spare = scratch
+    merged.copy_from(counts)
+    free: SimpleQueue[C] = SimpleQueue()
+    for each in spare:
+        free.put(each)
+    merging = Lock()
+
+    def sweep_one(s: int) -> R:
+        own = free.get()
+        try:
+            own.copy_from(counts)
+            result = sweep_shard(s, own)
+            with merging:  # in any order: counts are integers
+                merged.add_changes(counts, own)
+            return result
+        finally:
+            free.put(own)
+
+    results = list(run(sweep_one, range(n_shards)))
+    counts.copy_from(merged)
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayCounts:
+    """Counts as plain arrays of integers."""
+
+    arrays: tuple[NDArray[np.integer], ...]
+
+    def copy(self) -> ArrayCounts:
+        return ArrayCounts(tuple(array.copy() for array in self.arrays))
+
+    def copy_from(self, other: ArrayCounts) -> None:
+        for own, array in zip(self.arrays, other.arrays, strict=True):
+            np.copyto(own, array)
+
+    def add_changes(self, old: ArrayCounts, new: ArrayCounts) -> None:
+        for own, before, after in zip(self.arrays, old.arrays, new.arrays, strict=True):
+            own += after
+            own -= before

@@ -1,0 +1,51 @@
+"""Access to frames and columns of pandas, polars and others through their own methods; none of them is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def collect_frame(frame: Any) -> Any:
+    """Collect a lazy frame, and convert to pandas what is neither a pandas nor a polars frame.
+
+    A polars frame stays one: its conversion to pandas needs pyarrow.
+    """
+    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
+        frame = frame.collect()
+    return frame.to_pandas() if hasattr(frame, "to_pandas") and not _is_polars(frame) else frame
+
+
+def column_names(frame: Any) -> list[str]:
+    """Return the names of the columns as strings."""
+    return [str(name) for name in frame.columns]
+
+
+def column_values(frame: Any, position: int) -> list[Any]:
+    """Return the cells of a column as plain Python objects."""
+    column = frame.get_columns()[position] if _is_polars(frame) else frame.iloc[:, position]
+    values: list[Any] = column.to_list()
+    return values
+
+
+def as_numbers(frame: Any) -> NDArray[np.float64]:
+    """Return all cells as float64, missing ones as NaN; TypeError or ValueError if some cells are not numbers."""
+    return np.asarray(frame.to_numpy() if _is_polars(frame) else frame.to_numpy(dtype=np.float64), np.float64)
+
+
+def as_list(values: Any) -> Any:
+    """Return a column (a Series) as a list of plain Python objects; other values are returned unchanged."""
+    return values.to_list() if hasattr(values, "to_list") else values
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell is None, NaN or one of the missing values of pandas, without importing pandas."""
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
+
+
+def _is_polars(frame: Any) -> bool:
+    return hasattr(frame, "get_columns")
