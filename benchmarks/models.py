@@ -42,7 +42,7 @@ def in_units_of_lda(warm: int) -> Iterator[Row]:
     train, _, features = load_ws()
     vectors = load_vectors()
     for model, bar in (
-        (LFLDA(50, embeddings=vectors, initial_sweeps=warm), 25),
+        (LFLDA(50, embeddings=vectors, initial_iterations=warm), 25),
         (GPUDMM(50, embeddings=vectors), 1),
         (PTM(50), 8),
         (WFLDA(50, word_features=features, **EVERY), 4),

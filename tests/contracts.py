@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from metalda import (
     PartiallyLabeledLDA,
     WordFeatures,
 )
+from metalda.meta.design import Design
+from metalda.models.fitted import Fitted
+from metalda.priors import Fixed
 
 OFTEN = {"optimize_burn_in": 2, "optimize_interval": 3}
 QUICK = {"n_iter": 12, "thin": 2, "n_draws": 3, "random_state": 0, "verbose": False}
@@ -101,7 +105,7 @@ CASES = [
             **{
                 "n_components": 3,
                 "embeddings": EMBEDDINGS,
-                "initial_sweeps": 7,
+                "initial_iterations": 7,
                 "regularization": 0.1,
                 **QUICK,
                 **other,
@@ -118,6 +122,35 @@ CASES = [
         whole_counts=False,
     ),
 ]
+
+
+def known_topics(components: Any, vocabulary: Any) -> LDA:
+    """A fitted LDA whose topics are given instead of learned."""
+    phi = np.array(components).T
+    n_words, n_topics = phi.shape
+    model = LDA(n_topics)
+    model._fitted = Fitted(
+        draws=(),
+        phi=phi,
+        doc_topics=np.zeros((0, n_topics), np.float32),
+        vocabulary=tuple(vocabulary),
+        doc_prior=Fixed(Design.build(None, 0), 0.1),
+        word_prior=Fixed(Design.build(None, n_words), 0.01),
+        history={},
+        schema=None,
+        seed=0,
+        n_iter=0,
+        n_shards=1,
+        named_words=True,
+    )
+    return model
+
+
+def with_result(model: Any, **changes: Any) -> Any:
+    """A copy of a fitted model, with other values in its `Fitted`."""
+    other = copy(model)
+    other._fitted = replace(model.fitted_, **changes)
+    return other
 
 
 def best_chain(model: Any, texts: Any) -> Any:

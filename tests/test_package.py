@@ -59,11 +59,14 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_public_names_can_be_imported() -> None:
-    assert (
-        {"Corpus", "Embeddings", "LDA", "MetaLDA", "WordFeatures", "load"} <= set(metalda.__all__) == set(dir(metalda))
-    )
+    assert {"Corpus", "Embeddings", "LDA", "MetaLDA", "WordFeatures", "load"} <= set(metalda.__all__)
+    assert set(dir(metalda)) == {*metalda.__all__, "datasets"}
     for name in metalda.__all__:
         assert getattr(metalda, name) is not None
+
+
+def test_datasets_need_no_import_of_their_own() -> None:
+    assert "python-docs" in python("import metalda; print(metalda.datasets.available())")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -74,6 +74,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from metalda import datasets as datasets
     from metalda.corpus import Corpus
     from metalda.evaluation import (
         WindowCounts,
@@ -109,10 +110,12 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("metalda.datasets")
     if name not in _HOME:
         raise AttributeError(f"module 'metalda' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "datasets"])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.helpers import Run, Write, news
+from cli.helpers import HOSTILE, Run, Write, news
+from metalda import Corpus, MetaLDA
 from metalda.cli.app import app
 
 
@@ -56,3 +57,17 @@ def model(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = run("fit", data, "-o", folder / "model", *options, "--iterations", 20, "--thin", 5, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     return folder / "model"
+
+
+@pytest.fixture(scope="session")
+def chains(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three chains of one model; tests must not change them. One word and one label contain an escape sequence."""
+    folder = tmp_path_factory.mktemp("chains")
+    records = news() * 3
+    tokens = [[*record["body"].lower().split(), HOSTILE] for record in records]
+    labels = [HOSTILE if record["section"] == "sky" else "pets" for record in records]
+    corpus = Corpus.from_tokens(tokens, labels)
+    for seed in range(3):
+        model = MetaLDA(2, n_iter=30, thin=1, n_draws=12, random_state=seed, verbose=False)
+        model.fit(corpus).save(folder / f"m{seed}")
+    return [folder / f"m{seed}" for seed in range(3)]

@@ -9,6 +9,12 @@ from typer.testing import Result
 PETS = ["The cat chased a dog", "A dog and a cat sleep", "cats purr while dogs bark", "My dog barks at the cat"]
 SKY = ["Rain and sun today", "The sun shines, no rain", "clouds bring rain", "Wind drives the clouds"]
 
+HOSTILE = "\x1b[31mred"
+NEW = [
+    {"id": "a", "body": "the cat and the kitten", "section": "pets"},
+    {"id": "b", "body": "Rain, rain and the wind", "section": "sky"},
+]
+
 Run = Callable[..., Result]
 Write = Callable[..., Path]
 

@@ -1,19 +1,23 @@
-"""What all commands have in common: help, version, and the border for errors."""
+"""What all commands have in common: help, lazy loading, completion, groups of options, and the border for errors."""
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import metalda
 from cli.helpers import Run, error_line
+from metalda.cli import app as app_module
+from metalda.cli.app import app, with_shared_options
 
-COMMANDS = (
-    *("demo", "fit", "topics", "effects", "transform", "evaluate", "compare", "predict", "datasets"),
-    *("search", "stability", "chains", "import", "coherence", "reproduce", "report"),
-)
+COMMANDS = [entry.name for entry in app_module.COMMANDS]
 PROGRAM = [sys.executable, "-c", "from metalda.cli import main; main()"]
 
 
@@ -33,6 +37,68 @@ def test_help_of_a_command_ends_with_an_example(run: Run, command: str) -> None:
     examples = result.stdout.rpartition("Example:\n")[2].rstrip().splitlines()
     assert examples
     assert all(example.strip().startswith(f"metalda {command}") for example in examples)
+
+
+def test_the_help_of_a_command_lists_options_by_section(run: Run) -> None:
+    lines = run("fit", "--help").stdout.splitlines()
+    sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    expected = ["Data:", "Text:", "Word features:", "Model:", "Training:", "Parameters of single models:", "Computing:"]
+    assert sections == ["Arguments:", "Options:", *expected]
+    start = sections.index("Training:")
+    own = lines[lines.index("Training:") : lines.index(sections[start + 1])]
+    assert any(line.startswith("  --iterations ") for line in own)
+
+
+LOADED = """
+import os, sys
+from metalda.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+loaded = [name.removeprefix("metalda.cli.") for name in sys.modules if name.startswith("metalda.cli.")]
+loaded += [name for name in ("numba", "sklearn", "scipy", "pandas") if name in sys.modules]
+print("LOADED", *loaded)
+"""
+SHARED = {"app", "errors", "model_options", "options", "tables"}
+
+
+def loaded(*arguments: str, **environment: str) -> set[str]:
+    """The modules of the command line, and the slow packages, that a command loads."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+@pytest.mark.parametrize("command", ["topics", "chains", "import", "reproduce"])
+def test_only_the_module_of_the_command_is_loaded(command: str) -> None:
+    assert loaded("--help") == {"app", "errors"}
+    assert loaded(command, "--help") == {*SHARED, app_module.Entry(command, "", "").module}
+
+
+def test_completion_of_files_is_quick_also_after_fit() -> None:
+    asked = {"_METALDA_COMPLETE": "complete_bash", "COMP_WORDS": "metalda fit new", "COMP_CWORD": "2"}
+    assert not loaded(**asked) & {"numba", "sklearn", "scipy", "pandas"}
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/command-line.md", "docs/effects.md", "docs/reproduction/README.md"]
+)
+def test_every_option_in_the_documents_exists(page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    commands = [app_module.load_command(entry) for entry in app_module.COMMANDS]
+    there = {
+        name for command in commands for option in command.params for name in (*option.opts, *option.secondary_opts)
+    }
+    there |= {"--help", "--debug", "--version", "--install-completion", "--show-completion"}
+    lines = [line for line in text.splitlines() if "metalda" in line or page.endswith("command-line.md")]
+    named = {name for line in lines if "pip" not in line for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    assert named - there == set()
 
 
 def test_an_unknown_command_and_a_missing_argument_are_one_line(run: Run) -> None:
@@ -103,3 +169,71 @@ def test_starting_does_not_look_for_garbage_among_what_it_imports() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, "--version"], check=True, capture_output=True, text=True)
     assert int(done.stdout.splitlines()[-1]) <= 1
+
+
+def complete(line: str) -> list[str]:
+    """As bash asks for it, with the cursor at the end of the line."""
+    asked = {"_METALDA_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    return CliRunner().invoke(app, [], prog_name="metalda", env=asked).output.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("metalda se", ["search"]),
+        ("metalda fit --bur", ["--burn-in"]),
+        ("metalda fit --model l", ["lda", "llda", "lflda"]),
+        ("metalda search news.jsonl --model pt", ["ptm"]),
+        ("metalda compare news.jsonl --models lda,p", ["lda,pllda", "lda,ptm"]),
+        ("metalda datasets re", ["reuters"]),
+        ("metalda topics model --format j", ["json"]),
+    ],
+)
+def test_commands_options_and_names_are_completed(line: str, offered: list[str]) -> None:
+    assert complete(line) == offered
+
+
+def test_a_model_is_not_offered_twice() -> None:
+    assert "lda,lda" not in complete("metalda compare news.jsonl --models lda,")
+
+
+@dataclass(frozen=True)
+class Colors:
+    ink: Annotated[str, typer.Option("--ink", "-i", help="Of the pen.")] = "blue"
+    shades: Annotated[int | None, typer.Option("--shades", min=1)] = None
+
+
+@pytest.fixture
+def painter() -> typer.Typer:
+    painter = typer.Typer()
+
+    def draw(
+        what: Annotated[str, typer.Argument()],
+        colors: Colors,
+        twice: Annotated[bool, typer.Option("--twice")] = False,
+    ) -> None:
+        """Draw something."""
+        print(what, colors, twice)
+
+    def wipe(colors: Colors) -> None:
+        print(colors.ink)
+
+    for command in (draw, wipe):
+        painter.command()(with_shared_options(command))
+    return painter
+
+
+def test_the_fields_are_options_beside_the_commands_own(painter: typer.Typer) -> None:
+    result = CliRunner().invoke(painter, ["draw", "cat", "-i", "red", "--twice", "--shades", "3"])
+    assert result.output == "cat Colors(ink='red', shades=3) True\n"
+    assert CliRunner().invoke(painter, ["draw", "cat"]).output == "cat Colors(ink='blue', shades=None) False\n"
+    assert CliRunner().invoke(painter, ["wipe", "--ink", "grey"]).output == "grey\n"
+
+
+def test_help_and_checks_are_those_of_ordinary_options(painter: typer.Typer) -> None:
+    shown = CliRunner().invoke(painter, ["draw", "--help"]).output
+    assert "Draw something." in shown
+    assert "Of the pen." in shown
+    assert "blue" in shown
+    assert CliRunner().invoke(painter, ["draw", "cat", "--shades", "0"]).exit_code == 2
+    assert CliRunner().invoke(painter, ["draw"]).exit_code == 2

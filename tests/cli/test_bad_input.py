@@ -99,12 +99,17 @@ def test_damaged_word_features(run: Run, folder: Path, write: Write, data: Path)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-k", 0), "--topics"),
-        (("-k", 100_000), "n_components"),
-        (("--iterations", 0), "--iterations"),
-        (("--mu", -1), "mu"),
-        (("--doc-prior", "label"), "--doc-prior label: expected labels, default or a number"),
-        (("--word-prior", "nan"), "word_prior"),
+        (("-k", 0), "--topics 0: --model metalda expects an int in the range [1, 65535]"),
+        (("-k", 100_000), "--topics 100000: "),
+        (("--iterations", 0), "--iterations 0: "),
+        (("--mu", -1), "--mu -1.0: --model metalda expects a float in the range (0.0, inf)"),
+        (("--mu", "much"), "'--mu'"),
+        (
+            ("--doc-prior", "label"),
+            "--doc-prior label: --model metalda expects a str among {",
+        ),
+        (("--n-shards", "many"), "--n-shards many: "),
+        (("--word-prior", "nan"), "--word-prior nan: "),
         (("--jobs", 0), "--jobs 0"),
         (("--bins", "year"), "--bins year: expected"),
         (("--bins", "year=a"), "--bins year=a: expected"),

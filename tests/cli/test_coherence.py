@@ -63,10 +63,10 @@ def test_counts_of_another_kind_are_refused(run: Run, model: Path, reference: Pa
     folder = tmp_path / "counts"
     command = ("coherence", model, "--reference", reference, "--counts", folder)
     assert run(*command).exit_code == 0
-    assert "window 10 and not 110" in error_line(run(*command, "--measure", "c_v"))
+    assert "window 10 instead of 110" in error_line(run(*command, "--measure", "c_v"))
     assert "lowercase" in error_line(run(*command, "--no-lowercase"))
-    assert "with format None and not 'text'" in error_line(run(*command, "--input-format", "text"))
-    assert "with encoding 'utf-8' and not 'latin-1'" in error_line(run(*command, "--encoding", "latin-1"))
+    assert "with format None instead of 'text'" in error_line(run(*command, "--input-format", "text"))
+    assert "with encoding 'utf-8' instead of 'latin-1'" in error_line(run(*command, "--encoding", "latin-1"))
     reference.write_text("more", encoding="utf-8")
     assert "bytes" in error_line(run(*command))
     assert "no saved counts" in error_line(run(*command[:-1], model))

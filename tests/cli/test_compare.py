@@ -46,7 +46,7 @@ def test_one_table_is_printed_and_saved(run: Run, data: Path, folder: Path) -> N
     assert "news.jsonl: 64 documents" in result.stdout
     lines = result.stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("model"))
-    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per sweep"]
+    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per iteration"]
     names = [line.split()[0] for line in lines[start + 1 : start + 4]]
     assert names == ["metalda", "lda", "metalda:doc_prior=default,word_prior=0.01"]
     assert all(line.count(" ± ") == 5 for line in lines[start + 1 : start + 4])
@@ -74,6 +74,18 @@ def test_the_figures_are_those_of_the_library(run: Run, data: Path, folder: Path
     assert [float(row["perplexity"]) for row in rows] == pytest.approx(list(table["perplexity"]), rel=1e-5)
 
 
+def test_parameters_of_training_reach_the_models_and_quiet_prints_nothing(run: Run, data: Path, folder: Path) -> None:
+    result = compared(run, data, "-m", "lda", "--burn-in", 2, "--thin", 1, "--n-draws", 3, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    corpus = metalda.Corpus.read(data, text="body", labels="section", stop_words="english")
+    settings = {"seeds": 2, "n_components": 2, "n_iter": 6}
+    table = metalda.compare(corpus, "lda", burn_in=2, thin=1, n_draws=3, **settings)
+    with (folder / "comparison" / "comparison.csv").open(newline="") as file:
+        found = float(next(csv.DictReader(file))["perplexity"])
+    assert found == pytest.approx(table["perplexity"][0], rel=1e-5)
+    assert found != pytest.approx(metalda.compare(corpus, "lda", **settings)["perplexity"][0], rel=1e-4)
+
+
 def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared(run, data, "-m", "lda").exit_code == 0
     before = (folder / "comparison" / "comparison.csv").read_bytes()
@@ -82,7 +94,7 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
         raise AssertionError("fitted again")
 
     monkeypatch.setattr(TopicModel, "fit", fit)
-    assert "2 runs, 2 of them done before." in compared(run, data, "-m", "lda").stdout
+    assert "2 runs, 2 reused." in compared(run, data, "-m", "lda").stdout
     assert (folder / "comparison" / "comparison.csv").read_bytes() == before
 
 
@@ -106,7 +118,7 @@ def test_a_test_file_is_read_with_the_same_options(run: Run, data: Path, write: 
     )
     table = metalda.compare(train, "metalda", test=judged, seeds=2, n_components=2, n_iter=6)
     assert json.loads(result.stdout)["models"][0]["perplexity"] == pytest.approx(table["perplexity"][0])
-    assert "test.jsonl, to judge by: 6 documents" in compared(run, data, "-m", "lda", "--test", test).stdout
+    assert "test.jsonl (held out): 6 documents" in compared(run, data, "-m", "lda", "--test", test).stdout
 
 
 def test_embeddings_and_features_reach_the_models_that_use_them(
@@ -126,7 +138,7 @@ def test_embeddings_and_features_reach_the_models_that_use_them(
     metas, ldas = zip(*figures.values(), strict=True)
     assert len(set(metas)) == 3
     assert len(set(ldas)) == 1
-    assert "of the vocabulary has some" in compared(run, data, "-m", "metalda", "--embeddings", vectors).stdout
+    assert "of the vocabulary has at least one" in compared(run, data, "-m", "metalda", "--embeddings", vectors).stdout
 
 
 @pytest.mark.parametrize(
@@ -185,13 +197,13 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder
         finally:
             process.kill()
     assert process.returncode == 130
-    expected = "1 of 2 runs are done and kept in comparison; give the same command again to go on"
+    expected = "1 of 2 runs are finished and saved in comparison; repeat the command to resume"
     assert errors == f"metalda: interrupted: {expected}\n"
     (kept,) = folder.glob("comparison/run-*.json")
     written = kept.stat().st_mtime_ns
     finished = [*options[:-1], "lda:n_iter=5,lda:n_iter=6"]
     again = subprocess.run([*program, *finished], capture_output=True, text=True, check=True)
-    assert "2 runs, 1 of them done before" in again.stdout
+    assert "2 runs, 1 reused" in again.stdout
     assert kept.stat().st_mtime_ns == written
 
 

@@ -29,8 +29,8 @@ def test_the_demo_shows_topics_effects_perplexities_and_what_is_next(
     assert "400 documents" in shown
     assert re.search(r"^topic +share +words$", shown, re.MULTILINE)
     assert re.search(r"^module +raises topic +times +words of the topic$", shown, re.MULTILINE)
-    for unseen in ("left out", "predicted"):
-        numbers = re.search(rf"unseen words {unseen} +([\d,]+) +([\d,]+) +([+-]\d+)%", shown)
+    for unseen in ("ignored", "predicted"):
+        numbers = re.search(rf"out-of-vocabulary words {unseen} +([\d,]+) +([\d,]+) +([+-]\d+)%", shown)
         assert numbers is not None
         lda, meta = (int(numbers[i].replace(",", "")) for i in (1, 2))
         assert round(100 * (meta / lda - 1)) == pytest.approx(int(numbers[3]), abs=1)

@@ -43,7 +43,11 @@ def test_an_unknown_label_is_answered_with_the_nearest(run: Run, model: Path) ->
 def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: Path) -> None:
     data = write("a.txt", "cat dog\nsun rain\n")
     run("fit", data, "-o", tmp_path / "m", "-k", 2, "--iterations", 4)
-    assert "learnt from no labels" in error_line(run("effects", tmp_path / "m"))
+    assert "learned from no labels" in error_line(run("effects", tmp_path / "m"))
+    run("fit", data, "-o", tmp_path / "lda", "--model", "lda", "-k", 2, "--iterations", 4)
+    for options in ((), ("--contrast", "a", "b"), ("--proportions",)):
+        assert "this LDA does not learn from labels" in error_line(run("effects", tmp_path / "lda", *options))
+    assert "fit MetaLDA or WFLDA" in error_line(run("effects", tmp_path / "lda", "--features"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,7 @@ def test_effects_without_labels_are_an_error(run: Run, write: Write, tmp_path: P
         (("--interval", "1.5"), "interval"),
         (("--contrast", "pets", "sk"), "no label 'sk'; did you mean 'sky'?"),
         (("--contrast", "pets", "sky", "--label", "sky"), "choose one"),
-        (("--proportions", "--features"), "--features have none"),
+        (("--proportions", "--features"), "leave out --features"),
         (("--proportions", "--plot", "a.png"), "leave out --proportions"),
         (("--plot", "effects.txt"), "that ends in .png"),
         (("--plot", "nowhere/effects.png"), "there is no folder"),
@@ -67,7 +71,7 @@ def test_a_contrast_is_the_librarys(run: Run, model: Path) -> None:
     table = metalda.load(model).label_contrasts("pets", "sky").set_index("topic")
     assert {row["topic"]: row["effect"] for row in rows} == pytest.approx(table["effect"].to_dict())
     shown = run("effects", model, "--contrast", "pets", "sky").stdout
-    assert shown.startswith("pets beside sky:")
+    assert shown.startswith("pets vs. sky:")
     features = json.loads(run("effects", model, "--features", "--contrast", "0", "1", "--format", "json").stdout)
     assert {(row["first"], row["second"]) for row in features} == {("0", "1")}
 
@@ -100,6 +104,6 @@ def test_effects_are_drawn(run: Run, model: Path, tmp_path: Path, suffix: str) -
     path.write_text("old")
     result = run("effects", model, "--contrast", "pets", "sky", "--plot", path)
     assert result.exit_code == 0
-    assert "pets beside sky" in result.stdout
+    assert "pets vs. sky" in result.stdout
     assert path.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[suffix])
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

@@ -1,6 +1,5 @@
 """``metalda fit``: what it prints, what it saves, and how it stops."""
 
-import inspect
 import os
 import re
 import signal
@@ -17,7 +16,7 @@ import pytest
 
 import metalda
 from cli.helpers import Run, Write, error_line, news
-from metalda.cli.fitting import fit
+from metalda.cli.fit import _default_output as default_output
 from metalda.models.registry import MODELS, ModelEntry
 
 FAST = ("-k", 2, "--iterations", 6)
@@ -28,7 +27,7 @@ def test_fit_prints_the_corpus_the_topics_and_what_to_type_next(run: Run, data: 
     assert result.exit_code == 0
     assert "news.jsonl: 16 documents" in result.stdout
     assert "2 labels" in result.stdout
-    assert re.search(r"MetaLDA: 2 topics, 6 sweeps, [0-9.]+ s\n", result.stdout)
+    assert re.search(r"MetaLDA: 2 topics, 6 iterations, [0-9.]+ s\n", result.stdout)
     assert re.search(r"^ +[01] +\d+\.\d% .*rain", result.stdout, re.MULTILINE)
     assert f"metalda effects {tmp_path / 'model'}" in result.stdout
     assert metalda.load(tmp_path / "model").label_names_ == ("pets", "sky")
@@ -45,7 +44,7 @@ def test_fit_gives_the_model_of_the_library(run: Run, data: Path, tmp_path: Path
 
 def test_every_option_reaches_the_model(run: Run, data: Path, tmp_path: Path) -> None:
     options = ("--doc-prior", "default", "--word-prior", "0.02", "--mu", 2.5, "--nu", 0.5)
-    options += ("--burn-in", 2, "--thin", 2, "--draws", 2, "--jobs", 2)
+    options += ("--burn-in", 2, "--thin", 2, "--n-draws", 2, "--jobs", 2)
     result = run("fit", data, "-o", tmp_path / "model", "--text", "body", *FAST, *options)
     assert result.exit_code == 0, result.output
     parameters = metalda.load(tmp_path / "model").get_params()
@@ -73,16 +72,16 @@ def test_model_lda_is_lda_with_the_priors_given(run: Run, data: Path, tmp_path: 
 
 def test_labels_that_a_model_does_not_learn_from_are_said_not_to_be_used(run: Run, data: Path, tmp_path: Path) -> None:
     options = ("--text", "body", "--labels", "section", *FAST)
-    line = "labels are not used: --model lda does not learn from them"
+    line = "Labels are ignored: --model lda does not learn from them"
     assert line in run("fit", data, "-o", tmp_path / "lda", *options, "--model", "lda").stdout
-    assert "not used" not in run("fit", data, "-o", tmp_path / "metalda", *options).stdout
+    assert "ignored" not in run("fit", data, "-o", tmp_path / "metalda", *options).stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--mu", "2"), "--mu has no meaning for --model lda"),
-        (("--doc-prior", "labels"), "--doc-prior labels: --model lda needs a number"),
+        (("--mu", "2"), "--mu is not an option of --model lda; it is one of: metalda"),
+        (("--doc-prior", "labels"), "--doc-prior labels: --model lda expects a float in the range (0.0, inf)"),
         (("--embeddings", "x.txt"), "--model lda uses no word features"),
     ],
 )
@@ -102,10 +101,10 @@ def test_an_unknown_model_is_refused_and_the_known_ones_are_in_the_help(run: Run
 def test_an_option_without_a_parameter_is_refused_for_whatever_model(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metalda.models.registry.MODELS", (ModelEntry("few", "Few", __name__, "has little"),))
+    monkeypatch.setattr("metalda.models.registry.MODELS", (*MODELS, ModelEntry("few", "Few", __name__, "has little")))
     options = ("--model", "few", "--text", "body", "--iterations", 6)
     assert run("fit", data, "-o", tmp_path / "m", *options, "--quiet").exit_code == 0  # --topics is not needed
-    assert "--topics has no meaning for --model few" in error_line(
+    assert "--topics is not an option of --model few; it is one of: metalda, lda" in error_line(
         run("fit", data, "-o", tmp_path / "n", *options, "-k", 2)
     )
 
@@ -115,6 +114,38 @@ class Few(metalda.LDA):
     """A model whose number of topics follows from something else."""
 
     n_components: int = field(default=2, init=False)
+
+
+def test_without_an_output_the_folder_is_named_after_the_data(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    result = run("fit", data, "--text", "body", *FAST)
+    assert result.exit_code == 0, result.output
+    assert "Saved to news-model. Next:" in result.stdout
+    assert metalda.load(work / "news-model").n_iter_ == 6
+    assert run("fit", data, "--text", "body", "-k", 2, "--iterations", 7).exit_code == 0  # a model is replaced
+    assert metalda.load(work / "news-model").n_iter_ == 7
+    (work / "other-model").mkdir()
+    (work / "other-model" / "notes").touch()
+    data.rename(tmp_path / "other.jsonl")
+    assert "other-model: holds other files" in error_line(run("fit", tmp_path / "other.jsonl", "--text", "body", *FAST))
+
+
+@pytest.mark.parametrize(
+    ("data", "folder"),
+    [
+        ("texts/news.jsonl.gz", "news-model"),
+        ("news", "news-model"),
+        ("my.news.csv", "my.news-model"),
+        ("s3://bucket/papers.tsv.xz", "papers-model"),
+        ("texts/", "texts-model"),
+    ],
+)
+def test_the_default_folder_has_the_name_of_the_data(data: str, folder: str) -> None:
+    assert default_output(Path(data)) == Path(folder)
 
 
 def test_labels_may_be_repeated_or_separated_by_commas(run: Run, write: Write, tmp_path: Path) -> None:
@@ -175,7 +206,7 @@ def test_the_memory_that_training_needs_is_said_beforehand(
     assert ("metalda: Training needs" in result.stderr) == said
 
 
-def test_tokenising_options_reach_the_corpus(run: Run, write: Write, tmp_path: Path) -> None:
+def test_tokenizing_options_reach_the_corpus(run: Run, write: Write, tmp_path: Path) -> None:
     data = write("a.txt", "Ab cd Ab\nAb ef\n")
     options = ("--no-lowercase", "--ngrams", 2, "--token-pattern", r"\w+", "--min-df", "1", "--max-df", "0.5")
     assert run("fit", data, "-o", tmp_path / "m", *options, *FAST).exit_code == 0
@@ -185,16 +216,18 @@ def test_tokenising_options_reach_the_corpus(run: Run, write: Write, tmp_path: P
 def test_embeddings_become_features_of_unseen_words_too(run: Run, data: Path, write: Write, tmp_path: Path) -> None:
     vectors = write("vectors.txt", "cat 1 -1 0.5\ndog 1 -1 0.2\nkitten 1 -1 0.5\nrain -1 1 0.1\n")
     result = run("fit", data, "-o", tmp_path / "m", "--text", "body", "--embeddings", vectors, *FAST)
-    assert "of the vocabulary has some" in result.stdout
+    assert "of the vocabulary has at least one" in result.stdout
     assert "kitten" in metalda.load(tmp_path / "m").word_features.words
     options = ("--embeddings", vectors, "--vocabulary-only")
     assert run("fit", data, "-o", tmp_path / "m", "--text", "body", *options, *FAST).exit_code == 0
     assert "kitten" not in metalda.load(tmp_path / "m").word_features.words
 
 
-def test_quiet_prints_nothing(run: Run, data: Path, tmp_path: Path) -> None:
+def test_quiet_prints_nothing(run: Run, data: Path, write: Write, tmp_path: Path) -> None:
     result = run("fit", data, "-o", tmp_path / "m", "--text", "body", "--quiet", *FAST)
     assert (result.exit_code, result.output) == (0, "")
+    java = write("a.txt", "1\tpets\tThe cat\n2\tsky\tthe sun\n")  # how it was read is a note, not a warning
+    assert run("fit", java, "-o", tmp_path / "m", "--quiet", *FAST).output == ""
 
 
 def test_a_model_may_be_replaced_but_nothing_else(run: Run, data: Path, tmp_path: Path) -> None:
@@ -239,7 +272,7 @@ def test_ctrl_c_saves_what_was_learnt_and_says_how_far_it_came(write: Write, tmp
     reader.join()
     os.close(terminal)
     assert process.returncode == 0, output
-    stopped = re.search(r"stopped after ([\d,]+) of 1,000,000 sweeps", output)
+    stopped = re.search(r"stopped after ([\d,]+) of 1,000,000 iterations", output)
     assert stopped is not None
     assert b"metalda: warning: Stopped after" in b"".join(seen)
     assert metalda.load(tmp_path / "model").n_iter_ == int(stopped[1].replace(",", ""))
@@ -250,15 +283,6 @@ def drain(terminal: int, seen: list[bytes]) -> None:
     with suppress(OSError):  # how Linux says that the other end is closed
         while chunk := os.read(terminal, 4096):
             seen.append(chunk)
-
-
-def test_every_parameter_of_every_model_is_an_option() -> None:
-    renamed = {"n_components": "topics", "n_iter": "iterations", "n_draws": "draws", "random_state": "seed"}
-    renamed |= {"n_jobs": "jobs", "verbose": "quiet"}
-    options = set(inspect.signature(fit).parameters)
-    for entry in MODELS:
-        for parameter in set(entry.load()._get_param_names()) - {"vocabulary"}:  # texts bring their words
-            assert renamed.get(parameter, parameter) in options, f"{entry.name}: {parameter}"
 
 
 def test_a_column_whose_name_has_a_comma_is_quoted(run: Run, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_prepare_prints_the_corpus_and_what_to_type_next(run: Run, data: Path, t
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert lines[0].startswith("news.jsonl: 16 documents, ")
-    assert lines[0].endswith(" of them different, 4 labels")
+    assert lines[0].endswith(" distinct words, 4 labels")
     assert lines[1:] == [f"Saved to {tmp_path / 'corpus'}. Next:", f"  metalda fit {tmp_path / 'corpus'} -o model"]
 
 
@@ -63,7 +63,7 @@ def test_every_command_takes_the_corpus_for_the_texts(run: Run, data: Path, corp
     options = ("--seeds", 1, "--iterations", 4, "--models", "lda", "-k", 2)
     result = run("compare", corpus, "-o", tmp_path / "cmp", *options, "--test", corpus)
     assert result.exit_code == 0, result.output
-    assert "corpus, to judge by: 16 documents" in result.output
+    assert "corpus (held out): 16 documents" in result.output
     result = run("coherence", tmp_path / "m", "--reference", corpus, "--counts", tmp_path / "counts", "-n", 3)
     assert result.exit_code == 0, result.output
     assert "corpus: 16 documents" in result.output

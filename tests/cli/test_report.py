@@ -24,6 +24,7 @@ def test_a_report_without_documents_has_the_topics(run: Run, model: Path, tmp_pa
     result = run("report", model, "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert re.fullmatch(r"Report: .*r\.html \(\d+\.\d MB\); open it in a browser\.\n", result.stdout)
+    assert run("report", model, "-o", tmp_path / "r.html", "--quiet").output == ""
     found = data_of(tmp_path / "r.html")
     assert len(found["topics"]) == 2
     assert found["documents"] is None

@@ -1,5 +1,7 @@
 """``metalda reproduce``: tables from runs that are kept, on a very small Web Snippets."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -18,7 +20,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quick(data: Path, tmp_path: Path) -> tuple[object, ...]:
-    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--sweeps", 8, "--seeds", 2)
+    return ("--data", data, "-o", tmp_path / "out", "-k", 3, "--iterations", 8, "--seeds", 2)
 
 
 def cells(folder: Path, name: str) -> list[dict]:
@@ -35,6 +37,12 @@ def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[ob
     assert len(list((out / "runs" / "ws").iterdir())) == 7 * 2
     assert not list((out / "checkpoints").rglob("*.json"))
     assert {cell["runs"] for cell in cells(out, "variants")} == {2}
+    assert run("reproduce", "variants", *quick, "--quiet").output == ""
+    rows = list(csv.DictReader(io.StringIO(run("reproduce", "variants", *quick, "--format", "csv").stdout)))
+    assert [row["model"] for row in rows] == [cell["model"] for cell in cells(out, "variants")]
+    assert [float(row["mean"]) for row in rows] == pytest.approx([c["mean"] for c in cells(out, "variants")], rel=1e-5)
+    paper = [None if cell["paper"] is None else cell["paper"]["mean"] for cell in cells(out, "variants")]
+    assert [float(row["paper"]) if row["paper"] else None for row in rows] == paper
 
 
 def test_runs_are_shared_and_never_repeated(
@@ -132,9 +140,9 @@ def test_an_interrupted_table_goes_on(
     [
         (("perplexity", "-d", "bbc"), "the experiments have no dataset 'bbc'; they have ws, tmn"),
         (("perplexity", "-m", "lda"), "the experiments have no model 'lda'; they have LDA, PTM"),
-        (("perplexity", "-k", "50,many"), "--topics 50,many: expected whole numbers from 1 on"),
-        (("speed", "--no-run"), "no runs of speed are there yet"),
-        (("findings",), "no runs to draw findings from"),
+        (("perplexity", "-k", "50,many"), "--topics 50,many: expected positive whole numbers"),
+        (("speed", "--no-run"), "no finished runs of speed"),
+        (("findings",), "no finished runs to check the findings with"),
     ],
 )
 def test_mistakes_are_one_line(run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

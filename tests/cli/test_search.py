@@ -42,9 +42,9 @@ def test_one_row_per_number_is_printed_drawn_and_saved(run: Run, data: Path, fol
     start = next(i for i, line in enumerate(lines) if line.startswith("topics"))
     shown = [re.split(r"\s\s+", line.strip()) for line in lines[start : start + 3]]
     assert shown[0][1:5] == ["perplexity", "coherence", "diversity", "exclusivity"]
-    assert shown[0][5:] == ["stability", "accuracy", "ms per sweep"]
+    assert shown[0][5:] == ["stability", "accuracy", "ms per iteration"]
     assert [row[0] for row in shown[1:]] == ["2", "3"]
-    assert lines[-2:] == ["4 runs. Saved to found: comparison.csv and comparison.json.", "Drawn in k.png."]
+    assert lines[-2:] == ["4 runs. Saved to found: comparison.csv and comparison.json.", "Plot saved to k.png."]
     assert (folder / "k.png").read_bytes().startswith(b"\x89PNG")
     with (folder / "found" / "comparison.csv").open(newline="") as file:
         assert [row["topics"] for row in csv.DictReader(file)] == ["2", "3"]
@@ -61,11 +61,18 @@ def test_the_figures_are_those_of_the_library_in_every_format(run: Run, data: Pa
         assert [float(row[measure]) for row in rows] == pytest.approx(list(table[measure]), rel=1e-5)
 
 
+def test_quiet_prints_nothing(run: Run, data: Path, folder: Path) -> None:
+    result = searched(run, data, "-k", "2,3", "-m", "lda", "--plot", "k.svg", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (folder / "k.svg").exists()
+    assert (folder / "search" / "comparison.csv").exists()
+
+
 def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = searched(run, data, "-k", "2,3", "-m", "lda")
     monkeypatch.setattr(TopicModel, "fit", None)
     again = searched(run, data, "-k", "2,3", "-m", "lda")
-    assert "4 runs, 4 of them done before. Saved to search" in again.stdout
+    assert "4 runs, 4 reused. Saved to search" in again.stdout
     assert again.stdout.splitlines()[2:5] == first.stdout.splitlines()[2:5]
 
 
@@ -73,10 +80,10 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
     ("options", "message"),
     [
         ((), "--topics"),
-        (("-k", ""), "--topics : expected numbers separated by commas"),
-        (("-k", "2,x"), "--topics 2,x: expected numbers separated by commas"),
+        (("-k", ""), "--topics : expected positive whole numbers separated by commas"),
+        (("-k", "2,x"), "--topics 2,x: expected positive whole numbers separated by commas"),
         (("-k", "2,3,2"), "2 topics are given twice"),
-        (("-k", "0,3"), "metalda:n_components=0"),
+        (("-k", "0,3"), "--topics 0,3: expected positive"),
         (("-k", "2", "-m", "llda"), "llda: there is nothing to search"),
         (("-k", "2", "-m", "lda,metalda"), "one model is searched at a time"),
         (("-k", "2", "-m", "lda", "--embeddings", "v.txt"), "--embeddings: --model lda uses no word features"),

@@ -79,7 +79,7 @@ def test_a_model_takes_columns_and_counts_and_gives_frames() -> None:
     np.testing.assert_array_equal(model.components_, expected.components_)
     proportions = model.set_output(transform="polars").transform(pl.Series(texts))
     assert isinstance(proportions, pl.DataFrame)
-    assert proportions.columns == ["lda0", "lda1"]
+    assert proportions.columns == ["topic0", "topic1"]
     np.testing.assert_array_equal(proportions.to_numpy(), expected.transform(texts))
     assert isinstance(model.set_output(transform="pandas").transform(texts), pd.DataFrame)
     counts = pl.DataFrame({"cat": [2, 0, 1], "rain": [0, 1, 1]})

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from metalda.corpus import Corpus, parts
 from metalda.errors import EmptyVocabularyError, InputError, StorageError
-from metalda.models.identity import fingerprint_corpus
+from metalda.models.saving import fingerprint_corpus
 from metalda.utils.packed import PackedStrings
 
 TEXTS = ["The cat saw the dog", "", "A dog barks", "rain, rain and wind!", "the wind", "cat", "Wolken über Köln", "of"]

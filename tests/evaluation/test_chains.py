@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts import PETS, SKIES
+from contracts import PETS, SKIES, with_result
 from metalda import LDA, Corpus, LabeledLDA, MetaLDA, diagnose_chains
 from metalda.errors import InputError, MissingExtraError
 from metalda.evaluation.chains import verdict
@@ -32,12 +32,8 @@ def chains(corpus: Corpus) -> list[MetaLDA]:
 
 def reordered(model: MetaLDA, order: list[int]) -> MetaLDA:
     """The same chain with its topics in another order."""
-    import copy
-
-    other = copy.copy(model)
-    other.components_ = model.components_[order]
-    other.draws_ = tuple(replace(draw, log_doc_weights=draw.log_doc_weights[:, order]) for draw in model.draws_)
-    return other
+    draws = tuple(replace(draw, log_doc_weights=draw.log_doc_weights[:, order]) for draw in model.draws_)
+    return with_result(model, phi=model.fitted_.phi[:, order], draws=draws)
 
 
 def test_the_log_likelihood_is_judged_after_the_burn_in_as_arviz_does(chains: list[MetaLDA]) -> None:
@@ -76,17 +72,15 @@ def test_a_shift_between_label_and_default_is_not_seen(chains: list[MetaLDA]) ->
         weights = draw.log_doc_weights + np.array([[5.0], [5.0], [-5.0]])
         return replace(draw, log_doc_weights=weights)
 
-    moved = reordered(chains[1], [0, 1])
-    moved.draws_ = tuple(map(shift, moved.draws_))
+    moved = with_result(chains[1], draws=tuple(map(shift, chains[1].draws_)))
     found, expected = diagnose_chains([chains[0], moved]), diagnose_chains(chains[:2])
     np.testing.assert_allclose(found["rhat"], expected["rhat"], rtol=1e-6)
 
 
 def test_topics_that_a_chain_does_not_have_are_not_matched(chains: list[MetaLDA]) -> None:
-    stranger = reordered(chains[1], [0, 1])
-    rare = np.full(len(stranger.vocabulary_), 1e-6)
+    rare = np.full(len(chains[1].vocabulary_), 1e-6)
     rare[int(chains[0].components_.sum(axis=0).argmin())] = 1
-    stranger.components_ = np.stack([chains[0].components_[0], rare / rare.sum()])
+    stranger = with_result(chains[1], phi=np.stack([chains[0].components_[0], rare / rare.sum()], axis=1))
     table = diagnose_chains([chains[0], stranger]).iloc[1:]
     verdicts = table.groupby("topic")["verdict"].unique()
     assert list(verdicts[1]) == ["not matched"]

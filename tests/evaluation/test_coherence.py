@@ -195,7 +195,7 @@ def test_a_word_given_twice_counts_once_and_only_the_first_top_n_are_used() -> N
 def test_a_model_is_scored_by_its_top_words_and_several_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = random_documents(repeated=True)
     model = LDA(3, n_iter=10, random_state=0, verbose=False).fit(Corpus.from_tokens(documents))
-    topics = [row.split(", ") for row in model.topics(top_n=5)["words"]]
+    topics = model.topics(top_n=5)["words"].tolist()
     passes = iter([documents])  # a second would find nothing
     both = coherence({"model": model, "lists": topics}, (each for part in passes for each in part), top_n=5)
     assert both["model"].topics == both["lists"].topics == tuple(map(tuple, topics))

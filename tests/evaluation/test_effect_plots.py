@@ -108,7 +108,7 @@ def test_what_is_not_there_is_one_line(model, options, message):
 
 
 def test_models_without_effects_and_machines_without_matplotlib_say_so(model, monkeypatch):
-    with pytest.raises(InputError, match="learnt from no labels"):
+    with pytest.raises(InputError, match="does not learn from labels"):
         plot_effects(LDA(2, **QUICK).fit(PETS))
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'metalda\[plot\]'"):

@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from metalda import LDA
+from contracts import known_topics as known
 from metalda.corpus import NamedMatrix, as_labels
 from metalda.errors import InputError
 from metalda.evaluation import label_accuracy, topic_diversity
-
-
-def known(components: Any, vocabulary: str) -> LDA:
-    """Topics that were written down, not learnt."""
-    model = LDA()
-    model.components_, model.vocabulary_ = np.array(components, float), tuple(vocabulary)
-    return model
 
 
 def labels(*values: Any) -> NamedMatrix:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts import known_topics
 from metalda import LDA, exclusivity, stability
 from metalda.errors import InputError
 from metalda.evaluation.matching import affinity, match, word_overlap
@@ -15,10 +16,7 @@ from metalda.evaluation.stability import word_stability
 
 
 def known(components: Any, vocabulary: Any) -> LDA:
-    """Topics that were written down, not learnt."""
-    model = LDA()
-    model.components_, model.vocabulary_ = np.array(components, np.float32), tuple(vocabulary)
-    return model
+    return known_topics(np.array(components, np.float32), vocabulary)
 
 
 def random_model(seed: int, n_topics: int = 5, vocabulary: Any = None, sparsity: float = 0.05) -> LDA:

@@ -39,7 +39,7 @@ def test_every_model_can_be_made_with_the_settings_of_the_paper() -> None:
         made[name] = model.get_params()
         assert (made[name]["n_iter"], made[name]["random_state"]) == (2000, 3)
     assert (made["MetaLDA-0.1-wf"]["doc_prior"], made["MetaLDA-0.1-wf"]["word_prior"]) == (0.1, "features")
-    assert made["LF-LDA"]["initial_sweeps"] == 1500
+    assert made["LF-LDA"]["initial_iterations"] == 1500
     assert made["LF-LDA"]["weight"] == 0.6
     assert made["PLLDA"]["topics_per_label"] == 5
     assert made["PTM"]["n_pseudo_documents"] == 1000

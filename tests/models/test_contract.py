@@ -95,7 +95,7 @@ def test_saving_and_loading_gives_the_same_model(case, fitted, tmp_path):
     assert loaded.perplexity(new, unseen="features") == fitted.perplexity(new, unseen="features")
     pd.testing.assert_frame_equal(loaded.history_, fitted.history_)
     pd.testing.assert_frame_equal(loaded.topics(), fitted.topics())
-    if fitted.label_names_ and not case.topics_from_labels:
+    if fitted.label_names_ and hasattr(fitted, "label_effects"):
         pd.testing.assert_frame_equal(loaded.label_effects(), fitted.label_effects())
     loaded.save(tmp_path / "model")
     assert metalda.load(tmp_path / "model").get_params().keys() == fitted.get_params().keys()
@@ -200,15 +200,16 @@ def test_fitting_again_forgets_the_names_of_columns(case):
 
 def test_output_can_be_a_frame(case, fitted):
     frame = case.make().set_output(transform="pandas").fit(corpus()).transform(corpus())
+    assert list(frame.columns) == ["topic0", "topic1", "topic2"]
     assert list(frame.columns) == list(fitted.get_feature_names_out())
     np.testing.assert_array_equal(frame.to_numpy(), fitted.transform(corpus()))
 
 
-def test_history_has_a_row_per_sweep(case, fitted):
+def test_history_has_a_row_per_iteration(case, fitted):
     history = fitted.history_
-    assert list(history.columns)[:4] == ["sweep", "log_likelihood", "seconds", "moved"]
+    assert list(history.columns)[:4] == ["iteration", "log_likelihood", "seconds", "moved"]
     assert set(history.columns[4:]) <= {"doc_tables", "word_tables"}
-    assert history["sweep"].tolist() == list(range(1, 13))
+    assert history["iteration"].tolist() == list(range(1, 13))
     assert (history["log_likelihood"] < 0).all()
     assert history["moved"].between(0, corpus().n_tokens).all()
 
@@ -217,7 +218,12 @@ def test_topics_are_listed_by_probability(case, fitted):
     table = fitted.topics(top_n=4)
     assert table["share"].sum() == pytest.approx(1)
     first = fitted.topic_words(0, top_n=4)
-    assert table["words"][0] == ", ".join(first["word"])
+    assert table["words"][0] == list(first["word"])
+    wide = fitted.topics(top_n=4, format="wide")
+    assert list(wide.columns)[-4:] == ["word1", "word2", "word3", "word4"]
+    assert wide.loc[0, "word1":"word4"].tolist() == list(first["word"])
+    with pytest.raises(InputError, match="format must be 'list' or 'wide'"):
+        fitted.topics(format="long")
     assert first["probability"].is_monotonic_decreasing
     with pytest.raises(InputError, match="no topic 3"):
         fitted.topic_words(3)

@@ -34,7 +34,7 @@ def test_topics_are_recovered_from_simulated_data(promotes):
     texts, topics, phi = _simulate(rng)
     settings = {"n_components": N_TOPICS, "doc_prior": 1.0, "n_iter": 200, "verbose": False}
     model = best_chain(GPUDMM(embeddings=_vectors(rng), **settings) if promotes else DMM(**settings), texts)
-    found = model.components_[:, [model._word_index[word] for word in WORDS]]
+    found = model.components_[:, [model.fitted_.word_index[word] for word in WORDS]]
     _, order = linear_sum_assignment(np.abs(phi[:, None] - found[None]).sum(axis=2))
     np.testing.assert_allclose(found[order], phi, atol=0.06 if promotes else 0.04)
     assert (model.doc_topics_[:, order].argmax(axis=1) == topics).mean() > 0.97
@@ -53,13 +53,13 @@ def test_promotion_brings_similar_words_into_a_topic():
     vectors = _vectors(rng)
 
     def odds(model):
-        by_topic = model.components_[:, model._word_index["cup3"]]
-        return by_topic.max() / model.components_[by_topic.argmax(), model._word_index["cup0"]]
+        by_topic = model.components_[:, model.fitted_.word_index["cup3"]]
+        return by_topic.max() / model.components_[by_topic.argmax(), model.fitted_.word_index["cup0"]]
 
     assert odds(GPUDMM(embeddings=vectors, **settings).fit(texts)) > 3 * odds(DMM(**settings).fit(texts))
 
 
-@pytest.mark.parametrize("nobody", [{"similarity": 1.01}, {"max_neighbours": 0}])
+@pytest.mark.parametrize("nobody", [{"similarity": 1.01}, {"max_neighbors": 0}])
 def test_gpudmm_without_neighbours_is_dmm(nobody):
     plain = DMM(3, **QUICK).fit(corpus())
     urn = GPUDMM(3, embeddings=EMBEDDINGS, **nobody, **QUICK).fit(corpus())
@@ -100,7 +100,7 @@ def test_vectors_are_asked_for_in_one_line():
         GPUDMM(3, embeddings=Embeddings(("Katze", "Hund"), np.eye(2)), **QUICK).fit(corpus())
 
 
-@pytest.mark.parametrize("wrong", [{"similarity": -2}, {"promotion": -0.1}, {"promotion": 2}, {"max_neighbours": -1}])
+@pytest.mark.parametrize("wrong", [{"similarity": -2}, {"promotion": -0.1}, {"promotion": 2}, {"max_neighbors": -1}])
 def test_impossible_promotions_are_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         GPUDMM(3, embeddings=EMBEDDINGS, **wrong, **QUICK).fit(corpus())

@@ -7,12 +7,12 @@ import pytest
 from scipy import sparse
 
 import metalda
-from contracts import FEATURES, LABELS, OFTEN, PETS, QUICK, SKIES, corpus
-from metalda import DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
+from contracts import FEATURES, OFTEN, PETS, QUICK, SKIES, corpus
+from metalda import DMM, DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
 from metalda.corpus.labels import as_labels
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.effects import Weights, weight_contrasts
+from metalda.models.effects import Weights, require_effects, weight_contrasts
 from metalda.priors import LogLinear
 
 YEARS = [["pets", "2019"], ["pets", "2020"], ["sky", "2019"], ["sky", "2020"], ["sky", "2020"]] * 2
@@ -28,7 +28,7 @@ def _cube(model, table, value):
     return table[value].to_numpy().reshape(-1, model.components_.shape[0])
 
 
-def test_effects_are_centred_on_the_average_label():
+def test_effects_are_centered_on_the_average_label():
     model = MetaLDA(3, **QUICK).fit(PETS + SKIES, ["a"] * 7 + ["b"] * 3)
     effects = _cube(model, model.label_effects(), "effect")
     np.testing.assert_allclose(7 * effects[0] + 3 * effects[1], 0, atol=1e-9)
@@ -67,14 +67,14 @@ def test_contrasts_are_differences_of_log_alpha(grouped):
 
 
 def _alpha(model, draw, labels):
-    design = model._encode(Corpus.from_texts(["cat", "dog"], labels), ()).design
+    design = model._encode(Corpus.from_texts(["cat", "dog"], labels), ()).labels
     return model._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
 
 
 def test_a_contrast_that_only_the_prior_decides_is_warned_of(grouped):
-    with pytest.warns(UserWarning, match="left to the prior"):
+    with pytest.warns(UserWarning, match="the prior decides its size"):
         grouped.label_contrasts("sky", "2020")
-    with pytest.warns(UserWarning, match="left to the prior"):
+    with pytest.warns(UserWarning, match="the prior decides its size"):
         grouped.label_contrasts("sky", [])
     grouped.label_contrasts("2019", "2020")  # warnings are errors here
     MetaLDA(3, **QUICK).fit(corpus()).label_contrasts("sky", [])  # a document without labels was there to compare with
@@ -84,7 +84,7 @@ def test_proportions_are_averages_over_the_documents_that_have_the_label(grouped
     documents = Corpus.from_texts(PETS + SKIES, YEARS)
     alpha = [
         grouped._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
-        for design in [grouped._encode(documents, ()).design]
+        for design in [grouped._encode(documents, ()).labels]
         for draw in grouped.draws_
     ]
     expected = np.mean([a / a.sum(axis=1, keepdims=True) for a in alpha], axis=0)
@@ -105,8 +105,7 @@ def test_features_have_effects_and_contrasts(grouped):
     np.testing.assert_allclose(table["effect"], weights["animal"] - weights["weather"] - weights["noun"])
     model = WFLDA(3, word_features=FEATURES, **OFTEN, **QUICK).fit(PETS + SKIES)
     assert set(model.feature_effects()["feature"]) == {"animal", "noun", "weather"}
-    with pytest.raises(InputError, match="WFLDA learnt from no labels"):
-        model.label_contrasts("a", "b")
+    assert not hasattr(model, "label_contrasts")
 
 
 def test_effects_survive_saving(grouped, tmp_path):
@@ -116,33 +115,48 @@ def test_effects_survive_saving(grouped, tmp_path):
         assert getattr(loaded, ask)().equals(getattr(grouped, ask)())
 
 
-def test_a_model_saved_before_labels_were_kept_loads_and_says_what_to_do(grouped, tmp_path):
-    older = metalda.MetaLDA(3, **QUICK).fit(PETS + SKIES, LABELS)
-    older._training_labels = None
-    older.save(tmp_path / "m")
-    loaded = metalda.load(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.components_, older.components_)
-    with pytest.raises(InputError, match="fit it again"):
-        loaded.label_effects()
-
-
 def test_one_draw_has_no_interval_and_says_so():
     model = MetaLDA(2, **{**QUICK, "n_draws": 1}).fit(corpus())
-    with pytest.warns(UserWarning, match="the model kept one draw, so that intervals have no width"):
+    with pytest.warns(UserWarning, match="the model kept one draw, so intervals have no width"):
         effects = model.label_effects()
     assert (effects["low"] == effects["high"]).all()
 
 
-def test_models_without_label_weights_say_so(grouped):
-    for ask in ("label_effects", "label_proportions"):
-        with pytest.raises(InputError, match="learnt from no labels"):
-            getattr(LDA(2, **QUICK).fit(PETS), ask)()
-        with pytest.raises(InputError, match="belongs to one label"):
-            getattr(LabeledLDA(**QUICK).fit(corpus()), ask)()
-    with pytest.raises(InputError, match="learnt from no features"):
-        LDA(2, **QUICK).fit(PETS).feature_effects()
+def test_models_fitted_without_labels_or_features_say_so(grouped):
+    bare = MetaLDA(2, **QUICK).fit(PETS)
+    for ask in (bare.label_effects, bare.label_proportions):
+        with pytest.raises(InputError, match="learned from no labels"):
+            ask()
+    with pytest.raises(InputError, match="learned from no word features"):
+        bare.feature_effects()
     with pytest.raises(InputError, match="no label 'pet'; did you mean 'pets'"):
         grouped.label_contrasts("sky", ["pet"])
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "features"),
+    [
+        (MetaLDA(), True, True),
+        (MetaLDA(doc_prior=0.1), False, True),
+        (MetaLDA(doc_prior="default"), False, True),
+        (MetaLDA(word_prior="default"), True, False),
+        (DMR(), True, False),
+        (WFLDA(), False, True),
+        (LDA(), False, False),
+        (DMM(), False, False),
+        (LabeledLDA(), False, False),
+    ],
+    ids=str,
+)
+def test_a_model_has_the_effects_that_its_parameters_allow(model, labels, features):
+    for kind, methods in (("label", ("effects", "contrasts", "proportions")), ("feature", ("effects", "contrasts"))):
+        has = labels if kind == "label" else features
+        assert [hasattr(model, f"{kind}_{each}") for each in methods] == [has] * len(methods)
+        if has:
+            require_effects(model, kind)
+        else:
+            with pytest.raises(InputError, match=f"has no effects of {kind}s"):
+                require_effects(model, kind)
 
 
 # Coverage.

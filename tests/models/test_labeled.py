@@ -87,11 +87,7 @@ def test_without_labels_it_says_what_is_missing(make):
             make(**QUICK).fit(PETS + SKIES, labels)
 
 
-def test_there_are_no_effects():
-    with pytest.raises(InputError, match="belongs to one label"):
-        LabeledLDA(**QUICK).fit(corpus()).label_effects()
-
-
 def test_topics_are_listed_with_their_labels():
-    table = PartiallyLabeledLDA(1, n_shared=1, **QUICK).fit(corpus()).topics()
-    assert table["label"].tolist() == ["home", "pets", "sky", "(shared)"]
+    model = PartiallyLabeledLDA(1, n_shared=1, **QUICK).fit(corpus())
+    for table in (model.topics(), model.topics(2, format="wide")):
+        assert table["label"].tolist() == ["home", "pets", "sky", "(shared)"]

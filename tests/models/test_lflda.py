@@ -25,7 +25,7 @@ def _chain(model, n_sweeps):
 
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_counts_follow_from_topics_and_kinds(n_shards):
-    for problem, assignment in _chain(LFLDA(3, **SETTINGS, initial_sweeps=4, n_shards=n_shards), 12):
+    for problem, assignment in _chain(LFLDA(3, **SETTINGS, initial_iterations=4, n_shards=n_shards), 12):
         expected = np.zeros((2, problem.n_words, 3), int)
         np.add.at(expected, (assignment.kinds, problem.words, assignment.topics), 1)
         counts, totals = assignment.kind_counts.arrays
@@ -36,7 +36,7 @@ def test_counts_follow_from_topics_and_kinds(n_shards):
 
 def test_words_without_a_vector_never_come_from_vectors():
     ids = [corpus().vocabulary.index(word) for word in WITHOUT_VECTOR]
-    for problem, assignment in _chain(LFLDA(3, **SETTINGS, initial_sweeps=10), 20):
+    for problem, assignment in _chain(LFLDA(3, **SETTINGS, initial_iterations=10), 20):
         rare = np.isin(problem.words, ids)
         assert not assignment.kinds[rare].any()
         assert assignment.kinds[~rare].any()
@@ -45,30 +45,34 @@ def test_words_without_a_vector_never_come_from_vectors():
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_with_a_weight_of_zero_or_one_there_is_one_kind_of_tokens(weight):
     only = Corpus.from_tokens([[word for word in d if word not in WITHOUT_VECTOR] for d in corpus()])
-    model = LFLDA(3, **SETTINGS, weight=weight, initial_sweeps=6).fit(only)
+    model = LFLDA(3, **SETTINGS, weight=weight, initial_iterations=6).fit(only)
     for draw in model.draws_:
         assert draw.word_topic_counts.sum() == (0 if weight else only.n_tokens)
     assert_distributions(model.components_)
     assert np.isfinite(model.perplexity(only))
 
 
-def test_vectors_of_topics_are_fitted_only_after_the_initial_sweeps():
-    fitted = [a.topic_vectors.any() for _, a in _chain(LFLDA(3, **SETTINGS, initial_sweeps=5), 8)]
+def test_vectors_of_topics_are_fitted_only_after_the_initial_iterations():
+    fitted = [a.topic_vectors.any() for _, a in _chain(LFLDA(3, **SETTINGS, initial_iterations=5), 8)]
     assert fitted == [False] * 5 + [True] * 3
 
 
-def test_by_default_three_quarters_of_the_sweeps_are_initial_ones():
+def test_by_default_three_quarters_of_the_iterations_are_initial_ones():
     assert LFLDA(**SETTINGS)._sampler(corpus()).initial_sweeps == 9
     assert LFLDA(**{**SETTINGS, "n_iter": 2000})._sampler(corpus()).initial_sweeps == 1500
-    assert LFLDA(**SETTINGS, initial_sweeps=0)._sampler(corpus()).initial_sweeps == 0
+    assert LFLDA(**SETTINGS, initial_iterations=0)._sampler(corpus()).initial_sweeps == 0
 
 
-def test_a_run_that_ends_within_the_initial_sweeps_predicts_by_vectors_all_the_same():
-    model = LFLDA(3, **SETTINGS, initial_sweeps=100).fit(corpus())
+def test_a_run_that_ends_within_the_initial_iterations_predicts_by_vectors_all_the_same():
+    model = LFLDA(3, **SETTINGS, initial_iterations=100).fit(corpus())
     assert_distributions(model.components_)
     assert all(draw.extra["topic_vectors"].any() for draw in model.draws_)
     kitten, hail = model._mean_phi_alone(model.draws_, ["kitten", "hail"])
     assert kitten.argmax() != hail.argmax()
+
+
+def mean_phi(model, draws, unseen=()):
+    return model._mean_phi(draws, model.vocabulary_, model.fitted_.word_prior, unseen)
 
 
 def test_components_are_the_mixture_of_counts_and_softmax():
@@ -78,16 +82,16 @@ def test_components_are_the_mixture_of_counts_and_softmax():
     vectors, known = EMBEDDINGS.look_up(model.vocabulary_)
     softmax = reference.softmax(draw.extra["topic_vectors"], vectors, known)
     expected = 0.7 * counts / counts.sum(axis=1, keepdims=True) + 0.3 * softmax
-    np.testing.assert_allclose(model._mean_phi([draw]).T, expected, rtol=1e-4)
+    np.testing.assert_allclose(mean_phi(model, [draw]).T, expected, rtol=1e-4)
     np.testing.assert_allclose(
-        model.components_.T, np.mean([model._mean_phi([d]) for d in model.draws_], axis=0), rtol=1e-5
+        model.components_.T, np.mean([mean_phi(model, [d]) for d in model.draws_], axis=0), rtol=1e-5
     )
 
 
 def test_topics_sum_to_one_with_unseen_words_too():
     model = LFLDA(3, **SETTINGS).fit(corpus())
     unseen = ["kitten", "hail", "zebra"]  # zebra has no vector
-    phi = model._mean_phi(model.draws_, unseen)
+    phi = mean_phi(model, model.draws_, unseen)
     np.testing.assert_allclose(phi.sum(axis=0), 1, rtol=1e-5)
     assert (phi[-3:-1] > 10 * phi[-1]).any(), "vectors make words more probable"
     assert (phi[: len(model.vocabulary_)] <= model.components_.T).all()
@@ -97,7 +101,7 @@ def test_an_unseen_word_alone_has_the_probability_of_joining_the_vocabulary_by_i
     model = LFLDA(3, **SETTINGS).fit(corpus())
     alone = model._mean_phi_alone(model.draws_, ["kitten", "hail"])
     for u, word in enumerate(["kitten", "hail"]):
-        np.testing.assert_allclose(alone[u], model._mean_phi(model.draws_, [word])[-1], rtol=1e-4)
+        np.testing.assert_allclose(alone[u], mean_phi(model, model.draws_, [word])[-1], rtol=1e-4)
 
 
 def test_unseen_words_say_something_where_they_have_a_vector():
@@ -137,7 +141,7 @@ def test_vectors_that_are_missing_are_explained_in_one_line(parameters, message)
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"weight": -0.1}, {"weight": 1.1}, {"regularization": 0.0}, {"initial_sweeps": -1}]
+    "parameters", [{"weight": -0.1}, {"weight": 1.1}, {"regularization": 0.0}, {"initial_iterations": -1}]
 )
 def test_impossible_parameters_are_named(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
@@ -169,7 +173,13 @@ def test_topics_and_their_vectors_are_recovered():
     documents = [[words[v] for v in rng.choice(n_words, 40, p=t @ true)] for t in theta]
     embeddings = Embeddings(np.array(words + new_words)[has_vector].tolist(), vectors[has_vector])
     model = LFLDA(
-        n_topics, embeddings=embeddings, weight=weight, n_iter=300, initial_sweeps=150, random_state=0, verbose=False
+        n_topics,
+        embeddings=embeddings,
+        weight=weight,
+        n_iter=300,
+        initial_iterations=150,
+        random_state=0,
+        verbose=False,
     ).fit(documents)
 
     order = [words.index(word) for word in model.vocabulary_]

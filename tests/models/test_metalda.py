@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from contracts import FEATURES, PETS, QUICK, SKIES, corpus, quietly
+from contracts import FEATURES, PETS, QUICK, SKIES, corpus, known_topics, quietly
 from metalda import LDA, Corpus, MetaLDA, WordFeatures
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.encoding import LEFT_OUT, encode
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
+from metalda.models.transform import LEFT_OUT, encode
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 
 
@@ -63,8 +63,8 @@ def test_topics_and_label_effects_are_recovered_from_simulated_data():
     texts, labels, theta, phi = _simulate(np.random.default_rng(0))
     features = WordFeatures.from_mapping({f"{side}{i}": side for side in ("left", "right") for i in range(20)})
     model = MetaLDA(2, word_features=features, n_iter=200, random_state=0, verbose=False).fit(texts, labels)
-    order = np.argsort([-model.components_[k, model._word_index["left0"]] for k in range(2)])
-    columns = [model._word_index[f"{side}{i}"] for side in ("left", "right") for i in range(20)]
+    order = np.argsort([-model.components_[k, model.fitted_.word_index["left0"]] for k in range(2)])
+    columns = [model.fitted_.word_index[f"{side}{i}"] for side in ("left", "right") for i in range(20)]
     np.testing.assert_allclose(model.components_[order][:, columns], phi, atol=0.02)
     assert np.abs(model.doc_topics_[:, order] - theta).mean() < 0.12
     effects = model.label_effects().set_index(["label", "topic"])
@@ -141,18 +141,18 @@ def test_labels_may_be_lists_an_indicator_matrix_or_a_frame():
 
 def test_phi_with_unseen_words_sums_to_one_in_every_draw():
     model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
-    unseen = model._describe(["kitten", "hail", "zebra"])
+    unseen = model._prior_by_name(["kitten", "hail", "zebra"], model.feature_names_)
     for draw in model.draws_:
-        np.testing.assert_allclose(mean_phi([draw], model._known_words, unseen).sum(axis=0), 1, rtol=1e-5)
-        np.testing.assert_allclose(mean_phi([draw], model._known_words).sum(axis=0), 1, rtol=1e-5)
+        np.testing.assert_allclose(mean_phi([draw], model.fitted_.word_prior, unseen).sum(axis=0), 1, rtol=1e-5)
+        np.testing.assert_allclose(mean_phi([draw], model.fitted_.word_prior).sum(axis=0), 1, rtol=1e-5)
 
 
 def test_an_unseen_word_without_features_has_the_default_feature():
     model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
     draw = model.draws_[-1]
-    phi = mean_phi_alone([draw], model._describe(["zebra"]))[-1]
+    phi = mean_phi_alone([draw], model._prior_by_name(["zebra"], model.feature_names_))[-1]
     delta = np.exp(draw.log_word_weights[-1])
-    beta = mean_phi([draw], model._known_words)  # (n + beta) / (n. + beta.)
+    beta = mean_phi([draw], model.fitted_.word_prior)  # (n + beta) / (n. + beta.)
     assert beta.shape == (len(model.vocabulary_), 3)
     seen = delta / (draw.topic_totals + _beta_sums(model, draw) + delta)
     np.testing.assert_allclose(phi, seen, rtol=1e-5)
@@ -167,7 +167,7 @@ def _beta_sums(model, draw):
 
 def test_unseen_words_tell_their_topic_by_their_features():
     model = MetaLDA(2, word_features=FEATURES, **{**QUICK, "n_iter": 100}).fit(corpus().without_labels())
-    pet = int(np.argmax(model.components_[:, model._word_index["cat"]]))
+    pet = int(np.argmax(model.components_[:, model.fitted_.word_index["cat"]]))
     new = ["kitten kitten kitten kitten", "hail hail hail hail", "zebra zebra"]
     kitten, hail, zebra = quietly(model.transform, new)
     assert kitten[pet] > hail[pet] + 0.2
@@ -179,7 +179,7 @@ def test_unseen_words_tell_their_topic_by_their_features():
 
 def test_averaging_over_draws_is_done_after_forming_alpha_and_phi():
     model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
-    phi = np.mean([mean_phi([draw], model._known_words) for draw in model.draws_], axis=0)
+    phi = np.mean([mean_phi([draw], model.fitted_.word_prior) for draw in model.draws_], axis=0)
     np.testing.assert_allclose(model.components_.T, phi, rtol=1e-5)
     design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 3))), model.label_names_), 1)
     alpha = np.mean([np.exp(draw.log_doc_weights.sum(axis=0)) for draw in model.draws_], axis=0)
@@ -199,7 +199,7 @@ def test_last_uses_the_last_state_only():
 
 def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_dropped():
     documents = Corpus.from_tokens([["a", "new", "b", "c", "a"], [], ["new", "b"]])
-    encoded = encode(documents, {"a": 0, "b": 1, "c": 2}, (), Design.build(None, 3), 0)
+    encoded = encode(known_topics(np.ones((1, 3)) / 3, "abc").fitted_, documents, (), Design.build(None, 3))
     assert encoded.numbers.tolist() == [0, 1, 2, LEFT_OUT]
     assert encoded.all().words.tolist() == [0, 1, 2, 0, 1]
     observed, scored = encoded.halves()
@@ -211,7 +211,7 @@ def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_d
 
 def test_an_empty_observed_half_predicts_from_the_prior():
     model = LDA(3, **QUICK).fit(corpus())
-    expected = model.components_.mean(axis=0)[model._word_index["cat"]]
+    expected = model.components_.mean(axis=0)[model.fitted_.word_index["cat"]]
     assert model.perplexity([["zebra", "cat"]]) == pytest.approx(1 / expected, rel=1e-4)
 
 

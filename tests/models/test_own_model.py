@@ -10,7 +10,8 @@ from contracts import QUICK, corpus
 from metalda import LDA
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.models.saving import pack_model
 from metalda.priors import Fixed, LogLinear
 
@@ -77,7 +78,8 @@ def test_what_depends_on_several_parameters_is_refused_in_one_line():
 @pytest.mark.parametrize("given", [[0.9, 0.1], (0.9, 0.1), np.array([0.9, 0.1])], ids=["list", "tuple", "array"])
 def test_parameters_that_are_lists_or_arrays_are_saved_and_known_again_by_a_checkpoint(given, tmp_path):
     own = AsymmetricLDA(2, doc_prior=given, **QUICK)
-    document, _ = pack_model(own.fit(corpus(), checkpoint=tmp_path / "state", checkpoint_every=5))
+    own.fit(corpus(), checkpoint=tmp_path / "state", checkpoint_every=5)
+    document, _ = pack_model(own, own.fitted_)
     assert document["parameters"]["doc_prior"] == [0.9, 0.1]
     again = AsymmetricLDA(2, doc_prior=given, **QUICK).fit(corpus(), checkpoint=tmp_path / "state", resume=True)
     np.testing.assert_array_equal(again.components_, own.components_)

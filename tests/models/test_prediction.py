@@ -5,9 +5,9 @@ import pytest
 
 import metalda
 from contracts import LABELS, OFTEN, PETS, QUICK, SKIES, corpus
-from metalda import DMR, LDA, Corpus, LabeledLDA, MetaLDA
+from metalda import DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
 from metalda.errors import InputError
-from metalda.models import prediction
+from metalda.models import transform
 
 LONGER = {**QUICK, "n_iter": 200, "n_draws": 5}
 NEW = ["cat dog bark purr", "rain storm cloud", "dog leash bark"]
@@ -46,7 +46,7 @@ def test_a_label_has_the_probability_of_all_sets_with_it():
 
 
 def test_of_very_many_sets_the_most_frequent_are_considered(monkeypatch):
-    monkeypatch.setattr(prediction, "MOST_SETS", 2)
+    monkeypatch.setattr(transform, "MAX_LABEL_SETS", 2)
     model = MetaLDA(2, **QUICK).fit(corpus())
     probabilities = model.predict_label_probabilities(NEW)
     assert (probabilities["home"] == 0).all()
@@ -59,10 +59,13 @@ def test_the_labelled_models_have_the_same_interface():
 
 
 def test_models_that_cannot_predict_labels_say_so():
-    with pytest.raises(InputError, match="LDA learnt from no labels"):
-        LDA(2, **QUICK).fit(PETS).predict_labels(NEW)
+    for never in (LDA(), WFLDA(), MetaLDA(doc_prior=0.1)):
+        assert not hasattr(never, "predict_labels")
+        assert not hasattr(never, "predict_label_probabilities")
+    with pytest.raises(InputError, match="learned from no labels"):
+        MetaLDA(2, **QUICK).fit(PETS).predict_labels(NEW)
     numbers = DMR(2, **OFTEN, **QUICK).fit(PETS, np.linspace(-1, 1, 5)[:, None])
-    with pytest.raises(InputError, match="learnt from numbers"):
+    with pytest.raises(InputError, match="learned from numbers"):
         numbers.predict_labels(NEW)
     with pytest.raises(InputError, match="threshold"):
         MetaLDA(2, **QUICK).fit(PETS + SKIES, LABELS).predict_labels(NEW, threshold=50)

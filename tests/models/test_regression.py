@@ -63,7 +63,7 @@ def test_weights_of_word_features_are_recovered_from_simulated_data():
 
 
 def test_before_the_first_optimisation_it_is_lda_and_says_so():
-    with pytest.warns(UserWarning, match=r"so that they stay 0: make n_iter \(12\) larger, or optimize_burn_in \(99\)"):
+    with pytest.warns(UserWarning, match=r"so they stay 0: make n_iter \(12\) larger, or optimize_burn_in \(99\)"):
         model = DMR(3, optimize_burn_in=99, **QUICK).fit(corpus())
     np.testing.assert_array_equal(model.components_, LDA(3, **QUICK).fit(corpus()).components_)
 

@@ -180,7 +180,7 @@ def test_the_slider_orders_words_by_relevance(browser: Any, report: Path, model:
             "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", str(tenths / 10)
         )
         relevance = np.log(phi[1]) - (1 - tenths / 10) * np.log(marginal)
-        shown = [relevance[model._word_index[word]] for word in opened.words()]
+        shown = [relevance[model.fitted_.word_index[word]] for word in opened.words()]
         assert shown == sorted(shown, reverse=True) or np.allclose(shown, sorted(shown, reverse=True), atol=0.05)
         assert f"λ = {tenths / 10:.1f}" in opened.page.inner_text("main")
     opened.page.get_by_role("button", name="Lift").click()

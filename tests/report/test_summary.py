@@ -11,7 +11,7 @@ import pytest
 from contracts import CASES, QUICK, Case, corpus, quietly
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.plain import from_plain, to_plain
 from metalda.report.summarise import summarise
 from metalda.report.summary import Summary
@@ -80,7 +80,7 @@ def test_the_best_words_by_relevance_are_there_at_every_lambda(summary: Summary,
 def test_words_know_their_topics(summary: Summary, model: MetaLDA) -> None:
     joint = model.topics()["share"].to_numpy()[:, None] * model.components_
     for name, topics, shares in zip(summary.words.names, summary.words.topics, summary.words.shares, strict=True):
-        expected = joint[:, model._word_index[name]]
+        expected = joint[:, model.fitted_.word_index[name]]
         expected = expected / expected.sum()
         assert topics[0] == expected.argmax()
         assert shares == pytest.approx(expected[list(topics)], abs=0.006)
@@ -109,7 +109,7 @@ def test_topics_of_words_are_the_likeliest_in_their_document(summary: Summary, m
     assert documents is not None
     for d, (words, topics) in enumerate(zip(documents.words, documents.word_topics, strict=True)):
         for name, k in zip(names(summary, words), topics, strict=True):
-            weights = theta[d] * model.components_[:, model._word_index[name]]
+            weights = theta[d] * model.components_[:, model.fitted_.word_index[name]]
             assert weights[k] == weights.max()
 
 

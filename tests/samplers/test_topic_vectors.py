@@ -79,7 +79,7 @@ def test_the_softmax_sums_to_one_however_long_the_vectors():
     rng, words, _ = _problem(4, dtype=np.float32)
     at = rng.normal(0, 1, (3, 5)).astype(np.float32)
     np.testing.assert_allclose(words.softmax(at).T, reference.softmax(at, words.vectors, np.ones(40)), rtol=1e-5)
-    np.testing.assert_allclose(words.log_normaliser(at), np.log(np.exp(at @ words.vectors.T).sum(axis=1)), rtol=1e-5)
+    np.testing.assert_allclose(words.log_normalizer(at), np.log(np.exp(at @ words.vectors.T).sum(axis=1)), rtol=1e-5)
     for factor in (0, 1e3, 1e6):
         softmax = words.softmax(at * np.float32(factor))
         np.testing.assert_allclose(softmax.sum(axis=0), 1, rtol=1e-5)

@@ -122,7 +122,7 @@ def test_a_client_must_be_a_client():
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
-    monkeypatch.setattr("metalda.models.distributed.TOKENS", 10)
+    monkeypatch.setattr("metalda.models.transform.TOKENS_PER_TASK", 10)
     model = case.make().fit(corpus())
     np.testing.assert_array_equal(model.transform(corpus()), model.transform(corpus(), client=shared))
 

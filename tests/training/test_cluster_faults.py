@@ -34,7 +34,7 @@ def test_a_worker_that_is_killed_changes_nothing(local, impatient, undisturbed, 
 @pytest.mark.parametrize("n_killed", [1, 2], ids=["one of two", "all"])
 def test_workers_that_are_killed_in_transform_change_nothing(local, undisturbed, monkeypatch, n_killed):
     """With the last of them goes what was sent to all."""
-    monkeypatch.setattr("metalda.models.distributed.TOKENS", 1000)
+    monkeypatch.setattr("metalda.models.transform.TOKENS_PER_TASK", 1000)
     calls = disturb(monkeypatch, 3, send_signal(local, signal.SIGKILL, n_killed), work="transform")
     expected = undisturbed.transform(larger())
     np.testing.assert_array_equal(undisturbed.transform(larger(), client=local), expected)

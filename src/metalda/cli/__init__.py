@@ -1,15 +1,15 @@
-"""The command line: parse, call, print. Nothing heavy is imported before a command needs it."""
+"""The command line: one module per command, which parses, calls the library, and prints."""
 
 import gc
 import sys
 
 
 def main() -> None:
-    """The program ``metalda``."""
-    gc.set_threshold(50_000)  # or a tenth of the start is spent on looking for garbage among what was just imported
+    """Run ``metalda``."""
+    gc.set_threshold(50_000)  # saves a tenth of the start: imports create many objects, and few of them are garbage
     from metalda.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows its number instead of failing
+        if hasattr(stream, "reconfigure"):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="metalda")

@@ -1,34 +1,108 @@
-"""The commands, and what is common to all of them."""
+"""The program ``metalda``: its commands, each in a module of its own that is loaded when the command runs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from inspect import Parameter, Signature, signature
+from keyword import iskeyword
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import metalda
-from metalda.cli import (
-    applying,
-    coherence,
-    comparing,
-    corpora,
-    demo,
-    effects,
-    fitting,
-    importing,
-    inspecting,
-    judging,
-    prepare,
-    reporting,
-    reproducing,
-)
 from metalda.cli.errors import error_border
-from metalda.cli.sharing import with_shared_options
+
+
+class Entry(NamedTuple):
+    """A command in the list of commands."""
+
+    name: str
+    section: str
+    summary: str
+
+    @property
+    def module(self) -> str:
+        """Module and function have the name of the command."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
+
+
+COMMANDS = (
+    Entry("demo", "Start", "Find the topics of the documentation of Python."),
+    Entry("fit", "Train", "Train a model on DATA and save it."),
+    Entry("compare", "Train", "Train and evaluate several models on one corpus."),
+    Entry("search", "Train", "Train one model with several numbers of topics."),
+    Entry("import", "Train", "Convert a model trained by Mallet."),
+    Entry("prepare", "Data", "Tokenize a large corpus once, and save it."),
+    Entry("datasets", "Data", "List the built-in datasets, or load one."),
+    Entry("topics", "Inspect", "Print the topics of a model."),
+    Entry("effects", "Inspect", "Print the effects of labels on topics."),
+    Entry("report", "Inspect", "Write an interactive HTML report."),
+    Entry("transform", "Apply", "Infer topic proportions of new documents."),
+    Entry("predict", "Apply", "Predict labels of new documents."),
+    Entry("evaluate", "Evaluate", "Compute held-out perplexity."),
+    Entry("coherence", "Evaluate", "Compute topic coherence in a reference corpus."),
+    Entry("stability", "Evaluate", "Compare the topics of several models."),
+    Entry("chains", "Evaluate", "Compute R-hat and effective sample sizes."),
+    Entry("reproduce", "Evaluate", "Run the experiments of the MetaLDA paper."),
+)
+
+_ARGUMENTS, _OPTIONS = "Arguments", "Options"
+
+
+class Command(TyperCommand):
+    """A command whose help lists options by section; an option names its section as `rich_help_panel`."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {_ARGUMENTS: [], _OPTIONS: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            is_argument = parameter.param_type_name == "argument"
+            section = _ARGUMENTS if is_argument else getattr(parameter, "rich_help_panel", None) or _OPTIONS
+            sections.setdefault(section, []).append(record)
+        for section, records in ((section, records) for section, records in sections.items() if records):
+            with formatter.section(section):
+                formatter.write_dl(records)
+
+
+class _CommandToLoad(TyperCommand):
+    """Stands in the list of commands for one whose module is loaded when it runs."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry.name, short_help=entry.summary, rich_markup_mode=None, rich_help_panel=entry.section)
+        self._entry = entry
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        command = load_command(self._entry, completing=bool(extra.get("resilient_parsing")))
+        return command.make_context(info_name, args, parent=parent, **extra)
+
+
+class _CommandToComplete(Command):
+    """A command for the shell's completion: options of models, which take a second to load, only after a dash."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        if not incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        (entry,) = (entry for entry in COMMANDS if entry.name == self.name)
+        return load_command(entry).shell_complete(ctx, incomplete)
 
 
 class _Commands(TyperGroup):
-    """Runs every command inside the error border."""
+    """All commands, run inside the error border."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for entry in COMMANDS:
+            self.add_command(_CommandToLoad(entry))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for section in dict.fromkeys(entry.section for entry in COMMANDS):
+            with formatter.section(section):
+                formatter.write_dl([(each.name, each.summary) for each in COMMANDS if each.section == section])
 
     def invoke(self, ctx: Any) -> Any:
         with error_border(debug=bool(ctx.params.get("debug")), command=ctx.command_path):
@@ -62,53 +136,54 @@ def common(
     """Topic models that use the labels of documents and the features of words."""
 
 
-def _add(function: Any, *, name: str, example: str) -> None:
-    app.command(name, epilog=f"\b\nExample:\n  {example}")(with_shared_options(function))
+def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand:
+    """Load the module of a command, which has the command as a function, and examples for its help as `EPILOG`."""
+    module = import_module(f"metalda.cli.{entry.module}")
+    single = typer.Typer(rich_markup_mode=None, add_completion=False)
+    function = with_shared_options(getattr(module, entry.module), derived=not completing)
+    kind = _CommandToComplete if completing else Command
+    single.command(entry.name, cls=kind, epilog=module.EPILOG)(function)
+    command = typer.main.get_command(single)
+    assert isinstance(command, TyperCommand)
+    return command
 
 
-_add(demo.demo, name="demo", example="metalda demo --topics 20")
-_add(
-    fitting.fit,
-    name="fit",
-    example="metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
-)
-_add(
-    prepare.prepare,
-    name="prepare",
-    example="metalda prepare papers.tsv.xz -o corpus --text abstract --labels categories --min-df 5 --jobs 2",
-)
-_add(importing.import_state, name="import", example="metalda import topic-state.gz -o model")
-_add(inspecting.topics, name="topics", example="metalda topics model --top-n 15")
-_add(effects.effects, name="effects", example="metalda effects model --contrast sport politics --plot effects.png")
-_add(applying.transform, name="transform", example="metalda transform model new.jsonl -o proportions.csv")
-_add(applying.predict, name="predict", example="metalda predict model new.jsonl --format csv > labels.csv")
-_add(applying.evaluate, name="evaluate", example="metalda evaluate model test.jsonl --unseen features")
-_add(
-    coherence.coherence,
-    name="coherence",
-    example="metalda coherence model --reference wiki.txt.gz --counts wiki-counts\n  "
-    "metalda coherence model other --reference articles.tsv.xz --text 3 --measure c_v --format json",
-)
-_add(
-    comparing.compare,
-    name="compare",
-    example="metalda compare news.jsonl --text body --labels section --models metalda,lda -k 50 --seeds 3",
-)
-_add(
-    reproducing.reproduce,
-    name="reproduce",
-    example="metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2",
-)
-_add(corpora.datasets, name="datasets", example="metalda datasets reuters --folder data -o reuters.jsonl")
-_add(
-    comparing.search,
-    name="search",
-    example="metalda search news.jsonl --text body --labels section --topics 10,20,50,100 --seeds 3 --plot k.png",
-)
-_add(judging.stability, name="stability", example="metalda stability model-0 model-1 model-2")
-_add(judging.chains, name="chains", example="metalda chains model-0 model-1 model-2 model-3")
-_add(
-    reporting.report,
-    name="report",
-    example="metalda report model -o report.html --corpus news.jsonl --compare other-model",
-)
+def with_shared_options(command: Callable[..., None], *, derived: bool = True) -> Callable[..., None]:
+    """Replace each parameter that stands for a group of options by these options.
+
+    A group is a dataclass whose fields are options, or `ModelOptions`, whose options are derived from the models.
+    Typer has no groups, but it reads the signature.
+    """
+    from metalda.cli.model_options import ModelOptions, model_options
+
+    groups: dict[str, tuple[Any, list[Parameter]]] = {}
+    parameters: list[Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in signature(command).parameters.items():
+        hint, *details = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        if hint is ModelOptions:
+            groups[name] = hint, model_options(*details) if derived else []
+        elif is_dataclass(hint):
+            groups[name] = hint, _options_of(hint)
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+            continue
+        parameters += groups[name][1]
+
+    def run(**given: Any) -> None:
+        for name, (group, options) in groups.items():
+            given[name] = group(**{option.name: given.pop(option.name) for option in options})
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _options_of(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+    ]

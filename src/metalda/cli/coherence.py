@@ -1,4 +1,4 @@
-"""``metalda coherence``: how well the words of topics go together in a reference corpus."""
+"""``metalda coherence``: coherence of topics in a reference corpus."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from metalda.utils.terminal import clean, short
 if TYPE_CHECKING:
     from metalda.evaluation import Coherence, WindowCounts
 
+EPILOG = options.epilog(
+    "metalda coherence model --reference wiki.txt.gz --counts wiki-counts",
+    "metalda coherence model other --reference articles.tsv.xz --text 3 --measure c_v --format json",
+)
 _BEST = 20  # topics, as in the paper's Table V
 
 
 class MeasureName(str, Enum):
-    """What to score by."""
+    """A coherence measure."""
 
     npmi = "npmi"
     c_v = "c_v"
@@ -38,46 +42,59 @@ def coherence(
         typer.Option(
             "--reference",
             metavar="FILE",
-            help="Text with a document per line, a Wikipedia dump (.xml), or what fit reads; also as .gz, .bz2, .xz.",
+            help="Reference corpus: text with one document per line, a Wikipedia dump (.xml), or any format of "
+            "metalda fit; may be compressed (.gz, .bz2, .xz).",
             parser=options.location,
         ),
     ],
-    measure: Annotated[MeasureName, typer.Option("--measure", help="What to score by.")] = MeasureName.npmi,
-    top_n: Annotated[int, typer.Option("--top-n", "-n", min=2, help="Words per topic.")] = 10,
+    measure: Annotated[MeasureName, typer.Option("--measure", help="Coherence measure.")] = MeasureName.npmi,
+    top_n: Annotated[int, typer.Option("--top-n", "-n", metavar="N", min=2, help="Words per topic.")] = 10,
     window: Annotated[
         int | None,
         typer.Option(
-            "--window", min=0, help="Words in a window; 0 is a whole document.", show_default="that of the measure"
+            "--window",
+            metavar="N",
+            min=0,
+            help="Tokens per window; 0 uses whole documents.",
+            show_default="depends on the measure",
         ),
     ] = None,
     counts: Annotated[
         Path | None,
-        typer.Option("--counts", metavar="FOLDER", help="Keep what was counted here, and use it the next time."),
+        typer.Option("--counts", metavar="FOLDER", help="Save the counts in this folder, and reuse them later."),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option(
-            "--text", metavar="COLUMN", help="Column with the text: a name, or a number in a TSV file without header."
+            "--text",
+            metavar="COLUMN",
+            help="Column with the text: a name, or a number for a TSV file without header.",
+            rich_help_panel=options.DATA,
         ),
     ] = None,
     input_format: Annotated[
         str | None,
-        typer.Option("--input-format", metavar="NAME", help="Format of FILE, e.g. text, tsv, jsonl, wikipedia."),
+        typer.Option(
+            "--input-format",
+            metavar="NAME",
+            help="Format of the reference, such as text, tsv, jsonl, wikipedia.",
+            rich_help_panel=options.DATA,
+        ),
     ] = None,
     encoding: options.Encoding = None,
     lowercase: options.Lowercase = True,
     token_pattern: options.TokenPattern = None,
     as_gensim: Annotated[
-        bool, typer.Option("--as-gensim", help="Count repeated words as gensim does, to get its figures.")
+        bool, typer.Option("--as-gensim", help="Count repeated words as gensim does, to reproduce its values.")
     ] = False,
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
     format: options.Printing = Format.table,
 ) -> None:
-    """Score topics by how often their top words occur together in a reference corpus.
+    """Score topics by how often their top words occur together in a reference corpus. Higher is better.
 
-    One pass over the reference counts for all models. Words that it does not have are left out of the scores, and are
-    counted in the output. The higher a score the better.
+    One pass over the reference counts the words of all models. Words that the reference does not contain are left out
+    of the scores, and their number is printed.
     """
     import metalda
     from metalda.corpus.schema import TOKEN_PATTERN
@@ -107,7 +124,7 @@ def coherence(
         tables.print_json(_plain(found))
     elif format is Format.csv:
         rows = [{"model": name, **row} for name, each in found.items() for row in each.to_frame().to_dict("records")]
-        tables.print_csv(list(rows[0]), ([tables.cell(value) for value in row.values()] for row in rows))
+        tables.print_records(rows)
     else:
         _print(found, reference)
 
@@ -122,11 +139,9 @@ def _count(
     cluster: str | None,
     **how: Any,
 ) -> Any:
-    """Windows from the folder, if it has them; otherwise counted, and kept there."""
-    from metalda.cli.clusters import connected
+    """Load the counts from the folder, or count and save them there."""
     from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
     from metalda.storage import check_writable
-    from metalda.utils.threads import count_jobs
 
     if folder is not None and (folder / "counts.json").exists():
         kept = WindowCounts.load(folder)
@@ -135,7 +150,7 @@ def _count(
         there = {"window": kept.window, "as_gensim": kept.as_gensim, **kept.source}
         for name in (name for name in asked if asked[name] != there.get(name)):
             raise InputError(
-                f"{folder}: holds other counts, with {name} {there.get(name)!r} and not {asked[name]!r}: "
+                f"{folder}: contains other counts, with {name} {there.get(name)!r} instead of {asked[name]!r}: "
                 "give another folder with --counts"
             )
         if kept.covers(words):
@@ -143,7 +158,7 @@ def _count(
         words = sorted({*kept.words, *words})
     elif folder is not None:
         check_writable(folder, "counts")
-    with connected(cluster, count_jobs(how["n_jobs"])) as client:
+    with options.connected(cluster, how["n_jobs"]) as client:
         counted = count_windows(
             words, reference, window=window, as_gensim=as_gensim, progress=True, client=client, **how
         )
@@ -180,12 +195,12 @@ def _sizes(counts: WindowCounts) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Coherence], reference: Path) -> None:
-    """The topics of a single model, the best first, and a line for each model."""
+    """The topics of a single model, best first, and a line for each model."""
     if len(found) == 1:
         (only,) = found.values()
         rows = only.to_frame().sort_values("score", ascending=False, kind="stable")
         cells = [
-            (str(row.topic), f"{row.score:.4f}", str(row.missing), str(row.apart), ", ".join(map(short, words)))
+            (str(row.topic), f"{row.score:.4f}", str(row.missing), str(row.apart), tables.joined(words))
             for row, words in zip(rows.itertuples(), [only.topics[topic] for topic in rows["topic"]], strict=True)
         ]
         tables.print_table(("topic", only.measure, "missing", "apart", "words"), cells)
@@ -197,10 +212,10 @@ def _print(found: dict[str, Coherence], reference: Path) -> None:
     ]
     tables.print_table(header, lines, left=("model",))
     counts = next(iter(found.values())).counts
-    windows = f"windows of {counts.window} words" if counts.window else "windows, each a document"
+    windows = f"windows of {counts.window} tokens" if counts.window else "windows, one per document"
     print(
         f"\n{clean(reference.name)}: {counts.n_documents:,} documents ({counts.n_short:,} shorter than a window), "
-        f"{counts.n_tokens:,} words, {counts.n_windows:,} {windows}."
+        f"{counts.n_tokens:,} tokens, {counts.n_windows:,} {windows}."
     )
     if len(found) == 1:
-        print("missing: words that the reference does not have. apart: pairs that it has, but never in one window.")
+        print("missing: words that the reference does not contain. apart: pairs that never occur in one window.")

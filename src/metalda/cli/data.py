@@ -76,10 +76,16 @@ class NewTextOptions:
     encoding: options.Encoding = None
     stop_words: Annotated[
         str | None,
-        typer.Option("--stop-words", metavar="english|none|FILE", help="Words to drop.", show_default=False),
+        typer.Option(
+            "--stop-words",
+            metavar="english|none|FILE",
+            help="Stop words to remove.",
+            show_default=False,
+            rich_help_panel=options.TEXT,
+        ),
     ] = None
 
-    def read(self, model: TopicModel, data: Path, *, id: str | None = None) -> Corpus:
+    def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
         """Read new documents as those of training were, except for the options given."""
         from metalda.corpus import Corpus, Schema
 
@@ -98,7 +104,7 @@ class NewTextOptions:
                 id=id,
                 format=self.input_format,
                 encoding=self.encoding,
-                verbose=True,
+                verbose=verbose,
                 **labels,
                 **_stop_words(self.stop_words, lowercase=schema.lowercase),
             )
@@ -116,7 +122,12 @@ class NewDocumentOptions(NewTextOptions):
 
     labels: options.Labels = None
     no_labels: Annotated[
-        bool, typer.Option("--no-labels", help="Read no labels: documents get the prior of an average document.")
+        bool,
+        typer.Option(
+            "--no-labels",
+            help="Read no labels: documents get the prior of an average document.",
+            rich_help_panel=options.DATA,
+        ),
     ] = False
     label_delimiter: options.Delimiter = None
 

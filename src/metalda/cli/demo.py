@@ -1,8 +1,9 @@
-"""``metalda demo``: topics of your own Python's documentation, in half a minute."""
+"""``metalda demo``: topics of the documentation of Python, in half a minute."""
 
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -10,36 +11,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metalda.cli import options
-from metalda.cli.tables import print_table
-from metalda.utils.terminal import short
+from metalda.cli import options, tables
+from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
+EPILOG = options.epilog("metalda demo --topics 20")
 _N_EFFECTS = 12
-_N_DOCUMENTS = 1000  # of the report: it stays below 6 MB
+_N_DOCUMENTS = 1000  # in the report, which stays below 6 MB
 
 
 def demo(
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 30,
-    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")] = 400,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="One seed gives one result.")] = 0,
+    topics: Annotated[int, typer.Option("--topics", "-k", metavar="N", min=1, help="Number of topics.")] = 30,
+    iterations: Annotated[
+        int, typer.Option("--iterations", metavar="N", min=1, help="Iterations of the Gibbs sampler.")
+    ] = 400,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed.")] = 0,
     jobs: options.Jobs = -1,
     save: Annotated[Path | None, typer.Option("--save", metavar="MODEL", help="Save the model in this folder.")] = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write a report: an HTML page to look around in the topics."),
+        typer.Option("--report", metavar="FILE", help="Write an interactive HTML report."),
     ] = None,
 ) -> None:
-    """Find the topics of the documentation inside your own Python.
+    """Find the topics of the documentation of your Python.
 
-    A document is a docstring of the standard library, its label is the module; word features are stems, endings and
-    the like. Four fifths train MetaLDA and, beside it, LDA; both then predict the rest.
+    A document is a docstring of the standard library, and its label is the module. Word features are stems, endings and
+    other parts of words. MetaLDA and LDA are trained on four fifths of the documents and evaluated on the rest.
     """
     from metalda import LDA, MetaLDA, WordFeatures
-    from metalda.cli.summary import corpus_line, coverage_line, print_topics
     from metalda.datasets import load_python_docs
 
     if save is not None:
@@ -54,18 +56,18 @@ def demo(
     jobs = options.jobs(jobs)
     corpus = load_python_docs(min_df=1, verbose=sys.stderr.isatty())
     train, test = corpus.split(test_size=0.2, random_state=seed)
-    # Words of the test documents get features too: only their spelling is looked at, never where they occur.
+    # Words of the held-out documents have features too: features depend on the spelling only.
     features = WordFeatures.morphology(dict.fromkeys(train.vocabulary + test.vocabulary))
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    print(corpus_line(f"Docstrings of {python}'s standard library", corpus))
-    print(f"Labels are modules. {coverage_line(features, train.vocabulary)}.")
-    print(f"Training MetaLDA, then LDA, on {len(train):,} docstrings; {len(test):,} are kept for the test.", flush=True)
+    print(tables.corpus_line(f"Docstrings of {python}'s standard library", corpus))
+    print(f"Labels are modules. {tables.coverage_line(features, train.vocabulary)}.")
+    print(f"Training MetaLDA, then LDA, on {len(train):,} docstrings; {len(test):,} are held out.", flush=True)
     _announce_compiling()
     settings: dict[str, Any] = {"n_iter": iterations, "n_jobs": jobs, "random_state": seed}
     model = MetaLDA(topics, word_features=features, **settings).fit(train)
     plain = LDA(topics, **settings).fit(train)
-    print("\nTopics that MetaLDA found:\n")
-    print_topics(model, top_n=8)
+    print("\nTopics of MetaLDA:\n")
+    tables.print_topics(model, top_n=8)
     _print_effects(model)
     _print_comparison(plain, model, test)
     if save is not None:
@@ -76,31 +78,30 @@ def demo(
 
 
 def _announce_compiling() -> None:
-    """On a terminal the progress bar says so itself."""
+    """Say why the first run starts late; on a terminal the progress bar says so."""
     from metalda.kernels.border import needs_compiling
     from metalda.kernels.tokens import sweep_by_word
 
     if needs_compiling(sweep_by_word) and not sys.stderr.isatty():
-        print("Compiling the samplers: some seconds, on the first run only.", file=sys.stderr, flush=True)
+        print("Compiling the samplers, on the first run only: a few seconds.", file=sys.stderr, flush=True)
 
 
 def _print_effects(model: TopicModel) -> None:
     from metalda.cli.effects import strongest
-    from metalda.cli.summary import top_words
 
     effects = strongest(model.label_effects(interval=0.9), "label", top=1)
     effects = effects.sort_values("low", ascending=False, kind="stable").head(_N_EFFECTS)
-    print("\nWhat labels do: how many times the weight of a topic in an average module (90 % interval).\n")
+    print("\nLabel effects: the weight of a topic relative to an average module (90 % interval).\n")
     rows = [
         (
             short(row["label"]),
             str(row["topic"]),
             f"{_times(row['effect'])} ({_times(row['low'])} to {_times(row['high'])})",
-            ", ".join(short(word) for word in top_words(model, row["topic"], 6)),
+            tables.joined(tables.top_words(model, row["topic"], 6)),
         )
         for row in effects.to_dict("records")
     ]
-    print_table(("module", "raises topic", "times", "words of the topic"), rows, left=("module",))
+    tables.print_table(("module", "raises topic", "times", "words of the topic"), rows, left=("module",))
 
 
 def _times(effect: float) -> str:
@@ -109,24 +110,24 @@ def _times(effect: float) -> str:
 
 
 def _print_comparison(plain: TopicModel, model: TopicModel, test: Corpus) -> None:
-    from metalda.cli.applying import unseen_share
+    from metalda.cli.evaluate import out_of_vocabulary_share
 
-    share = unseen_share(model, test)
-    print("\nHeld-out perplexity, lower is better: every second word of a test docstring, given the others;")
-    print("MetaLDA is also told the module.\n")
+    share = out_of_vocabulary_share(model, test)
+    print("\nHeld-out perplexity (lower is better) of every second token of a docstring, given the other tokens;")
+    print("MetaLDA is also given the module.\n")
     rows = []
-    for unseen, name in (("ignore", "left out"), ("features", "predicted")):
+    for unseen, name in (("ignore", "ignored"), ("features", "predicted")):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a module whose only docstrings are test documents is no news here
+            warnings.simplefilter("ignore")  # labels that occur only in held-out documents
             lda, metalda = (each.perplexity(test, unseen=unseen) for each in (plain, model))
-        rows.append((f"unseen words {name}", f"{lda:,.0f}", f"{metalda:,.0f}", f"{metalda / lda - 1:+.0%}"))
-    print_table(("", "LDA", "MetaLDA", "difference"), rows, left=("",))
-    print(f"\n{share:.1%} of the test words are unseen in training; MetaLDA predicts them by their features.")
+        rows.append((f"out-of-vocabulary words {name}", f"{lda:,.0f}", f"{metalda:,.0f}", f"{metalda / lda - 1:+.0%}"))
+    tables.print_table(("", "LDA", "MetaLDA", "difference"), rows, left=("",))
+    print(f"\n{share:.1%} of the held-out tokens are out of vocabulary; MetaLDA predicts them by their features.")
 
 
 def _report(model: TopicModel, plain: TopicModel, train: Corpus, path: Path) -> None:
     from metalda import write_report
-    from metalda.cli.reporting import print_written
+    from metalda.cli.report import print_written
 
     print()
     title = f"Docstrings of Python {sys.version_info.major}.{sys.version_info.minor}'s standard library"
@@ -135,18 +136,14 @@ def _report(model: TopicModel, plain: TopicModel, train: Corpus, path: Path) -> 
 
 
 def _print_next(save: Path | None, report: Path | None) -> None:
-    import shlex
-
-    from metalda.utils.terminal import clean
-
     if report is None:
-        print("\nTo look around in the topics, with your browser:\n  metalda demo --report report.html")
-    print("\nNext, your own documents:")
-    print("  metalda fit news.csv -o model --text body --labels section --topics 50")
+        print("\nTo explore the topics in a browser:\n  metalda demo --report report.html")
+    print("\nNext, with your own documents:")
+    print("  metalda fit news.csv --text body --labels section --topics 50")
     if save is None:
-        print("or keep this model and look closer:\n  metalda demo --save demo-model")
+        print("or save this model and inspect it:\n  metalda demo --save demo-model")
         save = Path("demo-model")
     else:
-        print(f"or look closer at this model, saved in {clean(str(save))}:")
+        print(f"or inspect this model, saved in {clean(str(save))}:")
     folder = clean(shlex.quote(str(save)))
     print(f"  metalda topics {folder} --top-n 20\n  metalda effects {folder} --label json")

@@ -1,4 +1,4 @@
-"""``metalda effects``: what labels and word features do to topics."""
+"""``metalda effects``: effects of labels and word features on topics."""
 
 from __future__ import annotations
 
@@ -17,55 +17,63 @@ if TYPE_CHECKING:
 
     from metalda.models.base import TopicModel
 
-FEW_DRAWS = 20  # 90 % intervals of 15 draws hold 84 % (docs/effects.md)
+EPILOG = options.epilog("metalda effects model --contrast sport politics --plot effects.png")
+FEW_DRAWS = 20  # 90 % intervals from 15 draws cover 84 % (docs/effects.md)
 
 
 def effects(
     model: options.Model,
-    interval: Annotated[float, typer.Option("--interval", help="Probability that an interval holds the effect.")] = 0.9,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="PROBABILITY", help="Posterior probability of the intervals.")
+    ] = 0.9,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="NAME", help="What this label (or feature) does to all topics.")
+        str | None, typer.Option("--label", metavar="NAME", help="Effects of this label (or feature) on all topics.")
     ] = None,
     contrast: Annotated[
         tuple[str, str] | None,
         typer.Option(
             "--contrast",
             metavar="FIRST SECOND",
-            help="What sets one label apart from another; sport,2019 politics,2019 compares combinations.",
+            help="Difference between two labels, or between combinations: sport,2019 politics,2019.",
             show_default=False,
         ),
     ] = None,
     proportions: Annotated[
-        bool, typer.Option("--proportions", help="Topic proportions expected of documents with a label, not effects.")
+        bool, typer.Option("--proportions", help="Print expected topic proportions by label instead of effects.")
     ] = False,
     top: Annotated[
         int | None,
         typer.Option(
             "--top",
+            metavar="N",
             min=0,
-            help="Rows per topic (with --proportions per label), or for the label or contrast; 0 shows all.",
+            help="Rows per topic (per label with --proportions), or rows of one label or contrast; 0 prints all.",
             show_default="5; all in json and csv",
         ),
     ] = None,
-    features: Annotated[bool, typer.Option("--features", help="Effects of word features, not of labels.")] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Print effects of word features instead of labels.")
+    ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also draw the effects: a .png, .svg or .pdf.", show_default=False),
+        typer.Option("--plot", metavar="FILE", help="Plot the effects: a .png, .svg or .pdf.", show_default=False),
     ] = None,
     format: options.Printing = Format.table,
 ) -> None:
-    """Show what labels do to topics, with intervals over the kept draws.
+    """Print the effects of labels on topics, with posterior intervals.
 
-    For each topic the labels that raise it most (or lower it least), or, with --label, the topics that one label moves
-    most. An effect is the log of the label's weight beside that of the average label: 0 does nothing, 0.7 doubles. Rows
-    are in the order of the end of the interval that is nearest to 0, so that what is uncertain comes late.
+    Without options: for each topic, the labels that raise it most. An effect is the log weight of the label relative to
+    the average label: 0 is no effect, 0.7 doubles the weight. Rows are sorted by the end of the interval that is nearer
+    to 0, so that uncertain effects come last.
     """
     import metalda
+    from metalda.models.effects import require_effects
 
     _check_choice(label, contrast, proportions, features, plot)
     if top is None:
         top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
+    require_effects(fitted, "feature" if features else "label")
     sides = None
     if contrast is not None:
         sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)
@@ -87,26 +95,26 @@ def _check_choice(
     label: str | None, contrast: tuple[str, str] | None, proportions: bool, features: bool, plot: Path | None
 ) -> None:
     if contrast is not None and (label is not None or proportions):
-        raise InputError("--contrast goes neither with --label nor with --proportions: choose one")
+        raise InputError("--contrast excludes --label and --proportions: choose one")
     if proportions and features:
-        raise InputError("--proportions are those of documents with a label; --features have none")
+        raise InputError("--proportions are by label; leave out --features")
     if plot is None:
         return
     if proportions:
-        raise InputError("--plot draws effects and contrasts; leave out --proportions")
+        raise InputError("--plot shows effects and contrasts; leave out --proportions")
     from metalda.evaluation.plotting import check_picture
 
     check_picture(plot)
 
 
 def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
-    """A label, or several with commas between them; a label may have a comma of its own."""
+    """A label, or several separated by commas; a label may itself contain a comma."""
     names = model.feature_names_ if features else model.label_names_
     return [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, features: bool) -> pd.DataFrame:
-    """The rows to show, strongest first within a topic (or within the label that was asked for)."""
+    """The rows to print, strongest first by topic, or of one label."""
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
@@ -133,13 +141,13 @@ def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
-    """The rows of each group that surely raise a topic most: by the lower end of their interval."""
+    """The rows of each group with the largest lower ends of their intervals."""
     table = table.sort_values([by, "low"], ascending=[True, False], kind="stable")
     return table.groupby(by, sort=False).head(top) if top else table
 
 
 def _surest(table: pd.DataFrame, top: int) -> pd.DataFrame:
-    """The rows that are surely far from 0, either way."""
+    """The rows whose intervals are farthest from 0."""
     order = table[["low"]].assign(high=-table["high"]).max(axis=1).sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]
 
@@ -148,30 +156,28 @@ def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Form
     if format is Format.json:
         tables.print_json(table.to_dict("records"))
     elif format is Format.csv:
-        tables.print_csv(list(table.columns), ([tables.cell(value) for value in row] for row in table.to_numpy(object)))
+        tables.print_frame(table)
     else:
-        print_effects(model, table, interval)
+        _print_table(model, table, interval)
 
 
-def print_effects(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
-    """Effects or proportions as a table; the words of a topic stand where it comes first."""
-    from metalda.cli.summary import count, top_words
-
+def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
+    """Effects or proportions as a table; the words of a topic are in its first row."""
     kind = table.columns[0] if table.columns[0] in ("label", "feature") else None
     value, style = ("effect", "+.2f") if "effect" in table else ("proportion", ".3f")
     rows, previous = [], None
     for row in table.to_dict("records"):
-        own = (row["topic"], row[kind] if value == "proportion" else None)  # proportions are listed label by label
-        words = "" if own == previous else ", ".join(short(w) for w in top_words(model, row["topic"], 5))
+        own = (row["topic"], row[kind] if value == "proportion" else None)  # proportions are listed by label
+        words = "" if own == previous else tables.joined(tables.top_words(model, row["topic"], 5))
         previous = own
         ends = f"{row['low']:{style}} to {row['high']:{style}}"
         name = (short(row[kind]),) if kind else ()
         rows.append((str(row["topic"]), *name, f"{row[value]:{style}}", ends, words))
     if kind is None and len(table):
-        print(f"{short(table['first'].iloc[0])} beside {short(table['second'].iloc[0])}:\n")
+        print(f"{short(table['first'].iloc[0])} vs. {short(table['second'].iloc[0])}:\n")
     named = (kind,) if kind else ()
     header = ("topic", *named, value, f"{interval:.0%} interval", "words of the topic")
     tables.print_table(header, rows, left=named)
     n_draws = len(model.draws_)
-    advice = "" if n_draws >= FEW_DRAWS else "; so few make them too narrow (see fit --draws, --iterations)"
-    print(f"\nIntervals are over {count(n_draws, 'kept draw')}{advice}.")
+    advice = "" if n_draws >= FEW_DRAWS else "; with so few they are too narrow (see fit --n-draws, --iterations)"
+    print(f"\nIntervals are over {tables.count(n_draws, 'kept draw')}{advice}.")

@@ -1,4 +1,4 @@
-"""The border that every error, warning and note passes: one line on stderr, and an exit code."""
+"""Errors, warnings and log messages as lines on stderr, and exit codes."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from metalda.utils.terminal import one_line
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 
-# Click's UsageError; newer versions of typer bring their own copy of click, so it cannot be imported from there.
+# Click's UsageError. Newer versions of Typer contain a copy of Click, so it cannot be imported from there.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 @contextmanager
 def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[None]:
-    """Whatever goes wrong inside becomes one line; with `debug` errors pass, traceback and all."""
+    """Turn every error inside into one line and an exit code; with `debug` errors are raised."""
     with _one_line_messages():
         try:
             yield
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader, such as head, has seen enough
+        except BrokenPipeError:  # the reader, such as head, has closed the pipe
             _drop_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt as stop:
-            _say(": ".join(["interrupted", *map(str, stop.args)]))
+            _print_line(": ".join(["interrupted", *map(str, stop.args)]))
             raise typer.Exit(INTERRUPTED) from None
         except _UsageError as error:
             where = error.ctx.command_path if error.ctx is not None else command
-            _say(f"{error.format_message()} (see {where} --help)")
+            _print_line(f"{error.format_message()} (see {where} --help)")
             raise typer.Exit(BAD_INPUT) from None
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
             if debug:
                 raise
-            _say(describe(error))
+            _print_line(describe(error))
             raise typer.Exit(BAD_INPUT if _is_expected(error) else UNEXPECTED) from None
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether the input is to blame, or the machine; a ValueError of somebody else's is a mistake of ours."""
-    validation = sys.modules.get("sklearn.utils._param_validation")  # a parameter that makes no sense, if it is loaded
+    """Whether the input or the machine caused the error; any other error is a bug."""
+    validation = sys.modules.get("sklearn.utils._param_validation")  # loaded only if a model was
     invalid = () if validation is None else (validation.InvalidParameterError,)
     return isinstance(error, (InputError, OSError, MissingExtraError, MemoryError, *invalid))
 
 
 def describe(error: Exception) -> str:
-    """What an error says, without the decoration that Python gives it."""
+    """The message of an error, without Python's prefixes."""
     if isinstance(error, OSError) and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
     if isinstance(error, MemoryError):
@@ -63,25 +63,25 @@ def describe(error: Exception) -> str:
     if _is_expected(error):
         return str(error)
     kind = type(error).__name__
-    return f"unexpected error: {kind}: {error}; metalda --debug … shows where. Please report it"
+    return f"unexpected error: {kind}: {error}; metalda --debug … shows the traceback. Please report it"
 
 
 @contextmanager
 def _one_line_messages() -> Iterator[None]:
-    """Warnings once each, and what the library logs, as lines like those of errors."""
+    """Print each warning once, and log messages, in the form of errors."""
     shown: set[str] = set()
 
     def show(message: Warning | str, *details: Any, **more: Any) -> None:
         if str(message) not in shown:
             shown.add(str(message))
-            _say(f"warning: {message}")
+            _print_line(f"warning: {message}")
 
     handler = _Lines()
     logger, propagates = logging.getLogger("metalda"), logging.getLogger("metalda").propagate
     levels = {name: logging.getLogger(name).level for name in ("metalda.corpus", "metalda.memory")}
     logger.addHandler(handler)
     logger.propagate = False
-    logging.getLogger("metalda.corpus").setLevel(logging.INFO)  # how a file was understood
+    logging.getLogger("metalda.corpus").setLevel(logging.INFO)  # how a file was read
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -97,14 +97,14 @@ def _one_line_messages() -> Iterator[None]:
 class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
-        _say(f"warning: {text}" if record.levelno >= logging.WARNING else text)
+        _print_line(f"warning: {text}" if record.levelno >= logging.WARNING else text)
 
 
-def _say(message: str) -> None:
+def _print_line(message: str) -> None:
     print(f"metalda: {one_line(message)}", file=sys.stderr)
 
 
 def _drop_output() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush has nothing to complain of."""
+    """Redirect stdout to the null device, so that the interpreter's last flush succeeds."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

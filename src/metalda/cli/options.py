@@ -1,16 +1,44 @@
-"""Options that several commands share, and how their values are read."""
+"""Options and arguments that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
 import csv
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metalda.corpus.formats import FORMATS
-from metalda.errors import InputError
+from metalda.errors import ClusterError, InputError, missing_extra
+from metalda.models.registry import NAMES
+
+if TYPE_CHECKING:
+    from metalda.models.base import TopicModel
+
+# Sections of the help.
+DATA, TEXT, WORDS, TRAINING = "Data", "Text", "Word features", "Training"
+COMPUTING, EVALUATION = "Computing", "Evaluation"
+SECONDS = 10  # within which a scheduler has to answer
+
+logger = logging.getLogger("metalda")
+
+
+def epilog(*examples: str) -> str:
+    """The end of the help of a command."""
+    return "\b\nExample:\n" + "".join(f"  {example}\n" for example in examples)
+
+
+def location(text: str) -> Path:
+    """A path, or the object that stands for ``scheme://…``."""
+    from metalda.storage import locate
+
+    path: Path = locate(text)
+    return path
 
 
 class Format(str, Enum):
@@ -21,103 +49,119 @@ class Format(str, Enum):
     csv = "csv"
 
 
-class PlainFormat(str, Enum):
-    """How to print what has no columns."""
-
-    table = "table"
-    json = "json"
-
-
 class Unseen(str, Enum):
-    """What to do with words that training never saw."""
+    """What to do with out-of-vocabulary words."""
 
     ignore = "ignore"
     features = "features"
 
 
 class Draws(str, Enum):
-    """Which of the kept states predict."""
+    """How a prediction averages over posterior samples."""
 
     mean = "mean"
     last = "last"
     each = "each"
 
 
+# Arguments, output and computing.
+
+DATA_HELP = (
+    f"{', '.join(entry.description for entry in FORMATS.values())}; may be compressed (.gz, .bz2, .xz) or remote "
+    "(scheme://…). Or a corpus saved by metalda prepare."
+)
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=location)]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False, parser=location)
+]
+Models = Annotated[
+    list[Path],
+    typer.Argument(metavar="MODEL…", help="Folders of saved models, two or more.", show_default=False, parser=location),
+]
+Printing = Annotated[Format, typer.Option("--format", help="Output format.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Threads; -1 uses all cores. Results do not depend on it.",
+        rich_help_panel=COMPUTING,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", metavar="N", min=0, help="Random seed. One seed gives one result.", rich_help_panel=TRAINING
+    ),
+]
+CheckpointEvery = Annotated[
+    int,
+    typer.Option(
+        "--checkpoint-every", metavar="N", min=1, help="Iterations between checkpoints.", rich_help_panel=TRAINING
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(
         "--cluster",
         metavar="ADDRESS|local",
-        help="Run on a Dask cluster: the address of its scheduler, or local for as many processes here as --jobs says.",
+        help="Run on a Dask cluster: the address of its scheduler, or local for --jobs processes on this machine.",
+        rich_help_panel=COMPUTING,
     ),
 ]
 
-DATA_HELP = (
-    f"{', '.join(entry.description for entry in FORMATS.values())}; files also as .gz, .bz2 or .xz, and at scheme://…; "
-    "or a corpus from metalda prepare."
-)
+
+def _hush(quiet: bool) -> bool:
+    if quiet:
+        logging.getLogger("metalda.corpus").setLevel(logging.WARNING)  # the error border resets it
+    return quiet
 
 
-def location(text: str) -> Path:
-    """A path, or what stands in its place for ``scheme://…``."""
-    from metalda.storage import locate
-
-    return locate(text)
-
-
-Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=location)]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False, parser=location)
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.", callback=_hush, show_default=False)
 ]
-Printing = Annotated[Format, typer.Option("--format", help="How to print.")]
+
+# How data are read.
 
 Text = Annotated[
     list[str] | None,
-    typer.Option("--text", metavar="COLUMN", help="Column with the text; several are joined.", show_default=False),
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Column with the text. Several columns are joined.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
 ]
 Labels = Annotated[
     list[str] | None,
     typer.Option(
         "--labels",
         metavar="COLUMN",
-        help="Column with labels; repeat it, or separate columns by commas.",
+        help="Column with labels. Repeat the option, or separate columns by commas.",
         show_default=False,
+        rich_help_panel=DATA,
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option("--label-delimiter", metavar="TEXT", help="What separates the labels in a cell, such as a comma."),
-]
-Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the documents.")]
-Input = Annotated[
-    str | None,
     typer.Option(
-        "--input-format",
-        metavar="|".join(FORMATS),
-        autocompletion=lambda: list(FORMATS),
-        help="Format of DATA, if its name does not tell.",
-        show_default=False,
+        "--label-delimiter",
+        metavar="TEXT",
+        help="Separator of several labels in one cell, such as a comma.",
+        rich_help_panel=DATA,
     ),
 ]
-Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of text files, e.g. latin-1.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is all cores. Results do not depend on it.")]
-
-UnseenWords = Annotated[
-    Unseen, typer.Option("--unseen", help="Words that training never saw: leave out, or predict by features.")
-]
-Predicting = Annotated[
-    Draws, typer.Option("--draws", help="Average the topics, use the last state, or average predictions of each.")
-]
-
-# How training data are read.
 Bins = Annotated[
     list[str] | None,
     typer.Option(
         "--bins",
         metavar="COLUMN=BINS",
-        help="Column of numbers as labels: year=5 for five bins with about equally many documents each, "
-        "year=1990,2000 for inner edges.",
+        help="Numeric column binned into labels: year=5 for five bins of about equal size, year=1990,2000 for "
+        "inner edges.",
         show_default=False,
+        rich_help_panel=DATA,
     ),
 ]
 Numbers = Annotated[
@@ -125,123 +169,153 @@ Numbers = Annotated[
     typer.Option(
         "--numbers",
         metavar="COLUMN",
-        help="Column of numbers that are labels as they are, to scale, for --model dmr; repeat it, or use commas.",
+        help="Numeric column used as a standardized covariate, for --model dmr. Repeat the option, or separate "
+        "columns by commas.",
         show_default=False,
+        rich_help_panel=DATA,
     ),
+]
+Id = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="Column with document ids.", rich_help_panel=DATA)
+]
+Input = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="|".join(FORMATS),
+        autocompletion=lambda: list(FORMATS),
+        help="Format of DATA. By default it follows from the file name.",
+        rich_help_panel=DATA,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1.", rich_help_panel=DATA),
 ]
 StopWords = Annotated[
     str | None,
     typer.Option(
         "--stop-words",
         metavar="english|none|FILE",
-        help="Words to drop; a FILE has one per line. By default English stop words, but none for documents that are "
-        "lists of tokens.",
+        help="Stop words to remove; a FILE has one per line. By default english, but none for documents that are lists "
+        "of tokens.",
         show_default=False,
+        rich_help_panel=TEXT,
     ),
 ]
-MinDf = Annotated[str, typer.Option("--min-df", help="Drop words in fewer documents: 5, or a share 0.01.")]
-MaxDf = Annotated[str, typer.Option("--max-df", help="Drop words in more documents: 900, or a share 0.5.")]
-Ngrams = Annotated[int, typer.Option("--ngrams", min=1, help="Also use phrases of up to so many words.")]
-Lowercase = Annotated[bool, typer.Option("--lowercase/--no-lowercase", help="Lower-case the text.")]
+MinDf = Annotated[
+    str,
+    typer.Option(
+        "--min-df",
+        metavar="N|SHARE",
+        help="Drop words in fewer documents: 5 documents, or a share 0.01.",
+        rich_help_panel=TEXT,
+    ),
+]
+MaxDf = Annotated[
+    str,
+    typer.Option(
+        "--max-df",
+        metavar="N|SHARE",
+        help="Drop words in more documents: 900 documents, or a share 0.5.",
+        rich_help_panel=TEXT,
+    ),
+]
+Ngrams = Annotated[
+    int, typer.Option("--ngrams", metavar="N", min=1, help="Use phrases of up to N words.", rich_help_panel=TEXT)
+]
+Lowercase = Annotated[
+    bool, typer.Option("--lowercase/--no-lowercase", help="Convert text to lowercase.", rich_help_panel=TEXT)
+]
 TokenPattern = Annotated[
     str | None,
     typer.Option(
         "--token-pattern",
         metavar="REGEX",
-        help="What a word is; by default two or more letters or digits.",
+        help="Regular expression of a token. By default two or more letters or digits.",
         show_default=False,
+        rich_help_panel=TEXT,
     ),
 ]
 
-# What all models have in common.
-WordFeaturesFile = Annotated[
-    Path | None,
+# How a model predicts.
+
+UnseenWords = Annotated[
+    Unseen,
     typer.Option(
-        "--word-features",
-        metavar="FILE",
-        help="Features of words: word<TAB>indices, or a 0/1 CSV.",
-        parser=location,
+        "--unseen",
+        help="Ignore out-of-vocabulary words, or predict them by their features.",
+        rich_help_panel=EVALUATION,
     ),
 ]
-Topics = Annotated[int | None, typer.Option("--topics", "-k", min=1, help="Number of topics.", show_default="50")]
-Iterations = Annotated[int, typer.Option("--iterations", min=1, help="Sweeps of the sampler.")]
-BurnIn = Annotated[
-    int | None,
-    typer.Option("--burn-in", min=0, help="Sweeps of which nothing is kept.", show_default="half of them"),
-]
-
-NShards = Annotated[
-    int | None,
+Predicting = Annotated[
+    Draws,
     typer.Option(
-        "--n-shards",
-        min=1,
-        help="Parts of the corpus that threads sweep at the same time; one is exact, more are an approximation.",
-        show_default="1 up to about a million words, at most 8",
+        "--draws",
+        help="Predict with topics averaged over the posterior samples (mean), with the last sample (last), or average "
+        "the predictions of each sample (each).",
+        rich_help_panel=EVALUATION,
     ),
 ]
 
-# What single models have.
-TopicsPerLabel = Annotated[
-    int | None,
-    typer.Option("--topics-per-label", min=1, help="pllda: topics that each label has for itself.", show_default="5"),
-]
-NShared = Annotated[
-    int | None, typer.Option("--n-shared", min=0, help="pllda: topics that all documents share.", show_default="0")
-]
-Variance = Annotated[
-    float | None, typer.Option("--variance", help="dmr, wflda: prior variance of the weights.", show_default="1")
-]
-DefaultVariance = Annotated[
-    float | None,
-    typer.Option("--default-variance", help="dmr, wflda: prior variance of the default weight.", show_default="100"),
-]
-OptimizeInterval = Annotated[
-    int | None,
-    typer.Option(
-        "--optimize-interval", min=1, help="dmr, wflda: optimise weights every so many sweeps.", show_default="10"
-    ),
-]
-OptimizeBurnIn = Annotated[
-    int | None,
-    typer.Option(
-        "--optimize-burn-in", min=0, help="dmr, wflda: sweeps before the first optimisation.", show_default="50"
-    ),
-]
-Weight = Annotated[
-    float | None,
-    typer.Option(
-        "--weight", min=0, max=1, help="lflda: share of words that is drawn from vectors.", show_default="0.6"
-    ),
-]
-InitialSweeps = Annotated[
-    int | None,
-    typer.Option(
-        "--initial-sweeps", min=0, help="lflda: sweeps before vectors are used.", show_default="three quarters of them"
-    ),
-]
-Similarity = Annotated[
-    float | None,
-    typer.Option("--similarity", help="gpudmm: least cosine of words that promote each other.", show_default="0.7"),
-]
-Promotion = Annotated[
-    float | None, typer.Option("--promotion", help="gpudmm: what a promoted word gains.", show_default="0.1")
-]
-MaxNeighbours = Annotated[
-    int | None,
-    typer.Option(
-        "--max-neighbours", min=0, help="gpudmm: a word similar to more words promotes none.", show_default="20"
-    ),
-]
-Regularization = Annotated[
-    float | None, typer.Option("--regularization", help="lflda: penalty of long topic vectors.", show_default="0.01")
-]
-NPseudoDocuments = Annotated[
-    int | None, typer.Option("--n-pseudo-documents", min=1, help="ptm: pseudo-documents.", show_default="1000")
-]
-Concentration = Annotated[
-    float | None,
-    typer.Option("--concentration", help="ptm: weight of a pseudo-document without documents.", show_default="0.1"),
-]
+
+@dataclass(frozen=True)
+class WordFiles:
+    """Files with word vectors or features of words, for the models that use them."""
+
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            "--embeddings",
+            metavar="FILE",
+            help="Word vectors (GloVe, word2vec). Models that learn from word features get them as binary features.",
+            parser=location,
+            rich_help_panel=WORDS,
+        ),
+    ] = None
+    word_features: Annotated[
+        Path | None,
+        typer.Option(
+            "--word-features",
+            metavar="FILE",
+            help="Features of words: word<TAB>indices, or a CSV table of 0 and 1.",
+            parser=location,
+            rich_help_panel=WORDS,
+        ),
+    ] = None
+
+    def require_use(self, known: Collection[str], who: str) -> None:
+        """Raise an error for a file that `who`, with the parameters `known`, does not use."""
+        for option, path, uses in (
+            ("--embeddings", self.embeddings, {"embeddings", "word_features"}),
+            ("--word-features", self.word_features, {"word_features"}),
+        ):
+            if path is not None and uses.isdisjoint(known):
+                raise InputError(
+                    f"{option}: {who} uses no word features{' or vectors' * (len(uses) > 1)}: leave it out"
+                )
+        if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
+            raise InputError("give --embeddings or --word-features, not both")
+
+    def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
+        """Read the files into those of the parameters `embeddings` and `word_features` that are `known`.
+
+        Vectors of the vocabulary are read, or all if that is None. They are also made binary features, unless a file
+        gives the features.
+        """
+        from metalda import Embeddings, WordFeatures
+
+        found: dict[str, Any] = {}
+        if self.embeddings is not None:
+            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+        if self.word_features is not None:
+            found["word_features"] = WordFeatures.read(self.word_features)
+        elif "embeddings" in found and "word_features" in known:
+            found["word_features"] = found["embeddings"].binarize()
+        return {name: value for name, value in found.items() if name in known}
+
+
+# Values.
 
 
 def columns(values: list[str] | None) -> list[str] | None:
@@ -279,18 +353,88 @@ def count_or_share(value: str, option: str) -> int | float:
         raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
 
 
-def prior(value: str | None, name: str, option: str) -> str | float | None:
-    """The name of a prior, or the number of a fixed one."""
-    if value is None or value in (name, "default"):
-        return value
+def names(text: str | None) -> tuple[str, ...]:
+    """``ws, tmn`` are two names."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """``10,20,50``."""
     try:
-        return float(value)
+        numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"{option} {value}: expected {name}, default or a number") from None
+        numbers = (0,)
+    if min(numbers) < 1:
+        raise InputError(f"{option} {text}: expected positive whole numbers separated by commas, such as 10,20,50")
+    return numbers
 
 
 def jobs(value: int) -> int:
-    """A number of threads that makes sense."""
+    """Check a number of threads or processes."""
     if value == 0:
         raise InputError("--jobs 0: expected at least 1, or -1 for all cores")
     return value
+
+
+def load_model(path: Path, n_jobs: int) -> TopicModel:
+    """Load a model that is to run with so many threads."""
+    import metalda
+
+    model = metalda.load(path)
+    model.set_params(n_jobs=jobs(n_jobs))
+    return model
+
+
+def load_models(paths: Sequence[Path]) -> list[TopicModel]:
+    """Load two models or more."""
+    import metalda
+
+    if len(paths) < 2:
+        raise InputError(f"{paths[0]}: one model cannot be compared; give two or more")
+    return [metalda.load(path) for path in paths]
+
+
+@contextmanager
+def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
+    """A client of the scheduler at this address, or of processes started here; None without an address."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise missing_extra("distributed", "dask", "--cluster") from None
+    if address == "local":
+        from metalda.utils.threads import count_jobs
+
+        n_workers = count_jobs(jobs(n_jobs))
+        with (
+            LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
+            Client(workers) as client,
+        ):
+            logger.info("Dashboard: %s", client.dashboard_link)
+            yield client
+        return
+    try:
+        client = Client(address, timeout=SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers there within {SECONDS} s; give the address that `dask scheduler` "
+            "prints, such as tcp://10.0.0.1:8786, or local"
+        ) from error
+    with client:
+        yield client
+
+
+# Shell completion. The shell waits for it, so nothing slow is loaded.
+
+
+def complete_model() -> list[str]:
+    """Names of models."""
+    return list(NAMES)
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """Names of models after the last comma, without those that are in the list already."""
+    before, comma, _ = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in NAMES if name not in before.split(",")]

@@ -1,4 +1,4 @@
-"""``metalda prepare``: texts of any size as a corpus on disk."""
+"""``metalda prepare``: tokenize a corpus of any size and save it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Annotated
 
 import typer
 
-from metalda.cli import options
+from metalda.cli import options, tables
 from metalda.cli.data import ReadingOptions
+from metalda.utils.terminal import clean
+
+EPILOG = options.epilog(
+    "metalda prepare papers.tsv.xz -o corpus --text abstract --labels categories --min-df 5 --jobs 2"
+)
 
 
 def prepare(
@@ -21,27 +26,36 @@ def prepare(
     reading_options: ReadingOptions,
     id: options.Id = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Processes that tokenize; -1 is all cores. Results do not depend on it.")
+        int,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Processes; -1 uses all cores. Results do not depend on it.",
+            rich_help_panel=options.COMPUTING,
+        ),
     ] = 1,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Delete the parts that an interrupted command left in the folder.")
+        bool, typer.Option("--restart", help="Discard the work of an interrupted command instead of resuming.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Tokenize DATA of any size, in little memory, into a folder that other commands take in its place.
+    """Tokenize DATA of any size, in little memory, and save it in a folder.
 
-    DATA is then tokenized only once, and training reads the words from disk. After Ctrl-C or a crash the same command
-    resumes the work.
+    Other commands take the folder as DATA: they need not tokenize again, and training reads the tokens from disk. After
+    Ctrl-C or a crash the same command resumes.
     """
-    from metalda.cli.summary import corpus_line
     from metalda.corpus import Corpus
-    from metalda.utils.terminal import clean
 
-    n_jobs = options.jobs(jobs)
     corpus = Corpus.prepare(
-        data, output, n_jobs=n_jobs, verbose=not quiet, resume=not restart, id=id, **reading_options.arguments
+        data,
+        output,
+        n_jobs=options.jobs(jobs),
+        verbose=not quiet,
+        resume=not restart,
+        id=id,
+        **reading_options.arguments,
     )
     if not quiet:
-        print(clean(corpus_line(data.name, corpus)))
+        print(clean(tables.corpus_line(data.name, corpus)))
         print(f"Saved to {clean(str(output))}. Next:")
         print(f"  metalda fit {clean(shlex.quote(str(output)))} -o model")

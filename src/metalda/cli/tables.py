@@ -1,4 +1,4 @@
-"""Tables on the screen, as JSON and as CSV."""
+"""What commands print: tables on the screen, JSON, CSV, and lines that describe a corpus or a model."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from metalda.utils.terminal import clean, width
+from metalda.utils.terminal import clean, short, width
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from metalda.corpus import Corpus
+    from metalda.meta import WordFeatures
+    from metalda.models.base import TopicModel
 
 _GAP = "  "
 _NARROWEST = 20
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
-    """Aligned text that fits the terminal: the last column wraps, the others are right-aligned unless named `left`."""
+    """Print aligned text that fits the terminal: the last column wraps, others are right-aligned unless in `left`."""
     for line in table_lines(header, list(rows), set(left), shutil.get_terminal_size((100, 24)).columns):
         print(line)
 
 
 def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], left: set[str], columns: int) -> list[str]:
-    """The lines of a table, the header first. Cells must be clean."""
+    """The lines of a table, header first. Cells contain no control characters."""
     fixed = [max(width(row[j]) for row in (header, *rows)) for j in range(len(header) - 1)]
     used = sum(fixed) + len(_GAP) * len(fixed)
     room = max(columns - used, _NARROWEST)
@@ -42,7 +50,7 @@ def _pad(text: str, size: int, left: bool) -> str:
 
 
 def _wrap(text: str, room: int) -> list[str]:
-    """Lines of at most `room` columns, broken at spaces where there are some."""
+    """Lines of at most `room` columns, broken at spaces if possible."""
     lines, line = [], ""
     for word in text.split(" "):
         joined = f"{line} {word}" if line else word
@@ -60,7 +68,7 @@ def _wrap(text: str, room: int) -> list[str]:
 
 
 def _columns(text: str, room: int) -> int:
-    """How many characters fit; at least one."""
+    """The number of characters that fit, at least one."""
     used = 0
     for i, character in enumerate(text):
         used += width(character)
@@ -70,18 +78,18 @@ def _columns(text: str, room: int) -> int:
 
 
 def print_json(value: Any) -> None:
-    """Readable JSON: no NaN, and nothing that a terminal would obey."""
+    """Indented JSON without NaN, and without characters that a terminal would obey."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2)
     print(json_safe(text))
 
 
 def json_safe(text: str) -> str:
-    """JSON leaves some control characters as they are; inside its strings they may as well be escaped."""
+    """Escape the control characters that JSON allows inside strings."""
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def plain(value: Any) -> Any:
-    """The same in JSON's own types; a number that JSON lacks is null."""
+    """The value in JSON's own types; NaN and infinity are null."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -94,12 +102,79 @@ def plain(value: Any) -> Any:
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """CSV for a terminal or a pipe that ends in one: control characters are escaped."""
+    """CSV with control characters escaped; numbers have six digits, words are separated by spaces."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([clean(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerow([clean(name) for name in header])
+    writer.writerows([_csv_cell(value) for value in row] for row in rows)
 
 
-def cell(value: Any) -> Any:
-    """A value for CSV; of numbers six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else value
+def print_records(records: Sequence[Mapping[str, Any]]) -> None:
+    """Records with the same fields as CSV."""
+    print_csv(list(records[0]), (list(record.values()) for record in records))
+
+
+def print_frame(frame: pd.DataFrame) -> None:
+    """A DataFrame as CSV."""
+    print_csv(list(frame.columns), frame.to_numpy(object))
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        value = " ".join(map(str, value))
+    return clean(value) if isinstance(value, str) else value
+
+
+def count(n: int, noun: str) -> str:
+    """``1 document``, ``2 documents``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def corpus_line(name: str, corpus: Corpus) -> str:
+    """The size of a corpus."""
+    sizes = [
+        count(len(corpus), "document"),
+        count(corpus.n_tokens, "token"),
+        count(len(corpus.vocabulary), "distinct word"),
+    ]
+    if corpus.labels is not None:
+        sizes.append(count(len(corpus.label_names), "label"))
+    return f"{name}: {', '.join(sizes)}"
+
+
+def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:
+    """The size of a corpus, and how many of its words have features or vectors."""
+    print(clean(corpus_line(data.name, corpus)))
+    if "word_features" in found:
+        print(coverage_line(found["word_features"], corpus.vocabulary))
+    elif "embeddings" in found:
+        print(f"Word vectors cover {found['embeddings'].coverage(corpus.vocabulary):.1%} of the vocabulary")
+    sys.stdout.flush()  # training may take a while
+
+
+def coverage_line(features: WordFeatures, vocabulary: Sequence[str]) -> str:
+    """How many words have features."""
+    n_features = count(len(features.features.names), "word feature")
+    return f"{n_features}; {features.coverage(vocabulary):.1%} of the vocabulary has at least one"
+
+
+def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
+    """The most probable words of a topic."""
+    return list(model.topic_words(topic, top_n)["word"])
+
+
+def joined(words: str | Iterable[str]) -> str:
+    """Words of a topic as a cell of a table."""
+    return clean(words) if isinstance(words, str) else ", ".join(map(short, words))
+
+
+def print_topics(model: TopicModel, top_n: int) -> None:
+    """All topics, the largest first, with their labels if they belong to labels."""
+    table = model.topics(top_n=1).sort_values("share", ascending=False, kind="stable")
+    columns = [("topic", map(str, table["topic"])), ("share", (f"{share:.1%}" for share in table["share"]))]
+    if "label" in table:
+        columns.append(("label", map(short, table["label"])))
+    words = (joined(top_words(model, topic, top_n)) for topic in table["topic"])
+    names, cells = zip(*columns, ("words", words), strict=True)
+    print_table(names, list(zip(*cells, strict=True)))

@@ -158,8 +158,6 @@ class NumericColumn(ABC):
     ----------
     name : str
         The column; part of the names of its labels.
-    spec
-        What the schema says of it.
     """
 
     def __init__(self, name: str) -> None:

@@ -61,7 +61,7 @@ def find_candidates(
             raise InputError(f"{parameter!r} is no parameter of any of the models given by name")
     for candidate in candidates:
         with candidate.named_errors():
-            candidate.model._validate_params()
+            candidate.model.validate()
     return candidates
 
 

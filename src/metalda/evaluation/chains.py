@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import match
 from metalda.evaluation.stability import affinity_of
-from metalda.models.effects import centre
+from metalda.models.effects import center, label_weights
 from metalda.training.loop import count_burn_in
 
 if TYPE_CHECKING:
@@ -130,18 +130,18 @@ def require_chains(models: Sequence[TopicModel]) -> None:
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
     """The log-likelihood [chain, sweep] after the burn-in."""
     burn_ins = [count_burn_in(model.n_iter, model.burn_in) for model in models]
-    return align([m._history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
+    return align([m.fitted_.history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
 
 
 def _matched_effects(models: Sequence[TopicModel]) -> Effects | None:
     """Effects of labels, the topics of each chain in the order of their partners in the first; None without labels."""
     first = models[0]
-    if not first.label_names_ or not first._has_label_effects:
+    if not first.label_names_ or not hasattr(first, "label_effects"):
         return None
     orders, similarity = match_topics(models)
     values = []
     for model, order in zip(models, orders, strict=True):
-        values.append(centre(model._label_weights())[:, :, order])
+        values.append(center(label_weights(model.fitted_))[:, :, order])
     return Effects(align(values), similarity)
 
 

@@ -219,7 +219,7 @@ def _require_runnable(candidates: Sequence[Candidate], train: Corpus) -> None:
     """Labels or word vectors that a model cannot do without are missed now, and not when its turn has come."""
     for candidate in candidates:
         with candidate.named_errors():
-            candidate.model._pose(train)
+            candidate.model.validate(train)
 
 
 def _find_or_run(

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel

@@ -10,7 +10,7 @@ import numpy as np
 from metalda.errors import InputError
 from metalda.evaluation.plotting import new_figure
 from metalda.models.base import TopicModel
-from metalda.models.effects import suggest
+from metalda.models.effects import require_effects, suggest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +84,7 @@ def _effects(
     model: TopicModel, labels: str | Iterable[str] | None, contrast: Any, features: bool, interval: float
 ) -> tuple[pd.DataFrame, str]:
     kind = "feature" if features else "label"
+    require_effects(model, kind)
     if contrast is not None:
         if labels is not None:
             raise InputError("give labels or a contrast, not both")

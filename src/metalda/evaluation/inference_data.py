@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.errors import InputError
 from metalda.evaluation.chains import align, load_arviz, match_topics, require_chains
-from metalda.models.effects import centre
+from metalda.models.effects import center, feature_weights, label_weights
 from metalda.training.loop import kept_sweeps
 
 if TYPE_CHECKING:
@@ -86,15 +86,15 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
     """What is drawn in a chain, as [draw, …, topic]."""
     totals = np.stack([draw.topic_totals for draw in model.draws_]).astype(np.float64)
     found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
-    if model.label_names_ and model._has_label_effects:
-        found["label_effect"] = centre(model._label_weights())
+    if model.label_names_ and hasattr(model, "label_effects"):
+        found["label_effect"] = center(label_weights(model.fitted_))
     if model.feature_names_:
-        found["feature_effect"] = centre(model._feature_weights())
+        found["feature_effect"] = center(feature_weights(model.fitted_))
     return found
 
 
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """The log-likelihood at the sweeps that were kept; the last one always is, also after Ctrl-C."""
-    trace = np.asarray(model._history["log_likelihood"], np.float64)
+    trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
     kept = kept_sweeps(model.n_iter, model.burn_in, model.thin, model.n_draws)
     return trace[[sweep - 1 for sweep in sorted({*kept, len(trace)}) if 0 < sweep <= len(trace)]]

@@ -21,8 +21,8 @@ from metalda.evaluation.diversity import exclusivity, topic_diversity
 from metalda.evaluation.prediction import label_accuracy
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
-from metalda.models.encoding import every_second
-from metalda.models.identity import fingerprint, fingerprint_corpus
+from metalda.models.saving import fingerprint, fingerprint_corpus
+from metalda.models.transform import every_second
 from metalda.storage import check_writable, read_document, write_document
 from metalda.storage.manifest import package_version
 

@@ -105,7 +105,7 @@ def candidates_by_size(
     for size in sizes(n_components):
         candidate = Candidate(f"{base.name}{joint}n_components={size}", kind(**{**own, "n_components": size}))
         with candidate.named_errors():
-            candidate.model._validate_params()
+            candidate.model.validate()
         candidates.append(candidate)
     return candidates
 

@@ -49,7 +49,7 @@ class Timing:
         train, _ = material.split(seed=0, share=None)
         training = Training(self.dataset, self.model, self.topics, seed=0, sweeps=WARM + self.timed_sweeps)
         # LF-LDA's vectors are learnt after its initial sweeps, which are no more than a start.
-        model = training.make_model(material.for_words, initial_sweeps=WARM).fit(train)
+        model = training.make_model(material.for_words, initial_iterations=WARM).fit(train)
         seconds = np.asarray(model.history_["seconds"][WARM:])
         return {"seconds": float(seconds.mean()), "median": float(np.median(seconds)), "tokens": train.n_tokens}
 

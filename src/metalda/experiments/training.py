@@ -16,8 +16,8 @@ from metalda.experiments.cells import Key
 from metalda.experiments.materials import load_material
 from metalda.experiments.paper import MODELS
 from metalda.models.base import TopicModel
-from metalda.models.identity import fingerprint_corpus
 from metalda.models.registry import find_model, parameters_of
+from metalda.models.saving import fingerprint_corpus
 
 TOP_WORDS = 10  # of a topic, for its coherence
 
@@ -49,7 +49,7 @@ class Training:
         """The model with the paper's settings, not yet fitted; those of the others that it has take their place."""
         settings = {"n_components": self.topics, "topics_per_label": self.topics, "n_iter": self.sweeps}
         settings |= {
-            "initial_sweeps": self.sweeps * 3 // 4,
+            "initial_iterations": self.sweeps * 3 // 4,
             "random_state": self.seed,
             "verbose": False,
             **for_words,

@@ -1,6 +1,6 @@
-"""The public estimators: each names its priors and its sampler, and the base class does the rest.
+"""The public estimators. Each declares its priors and its sampler; `TopicModel` does the rest.
 
-They are imported when they are first used.
+Models are imported when they are first used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -23,22 +23,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from metalda.models.dmm import DMM, GPUDMM
+    from metalda.models.embedded import GPUDMM, LFLDA
     from metalda.models.labeled import LabeledLDA, PartiallyLabeledLDA
     from metalda.models.lda import LDA
-    from metalda.models.lflda import LFLDA
-    from metalda.models.loading import load
     from metalda.models.mallet import read_mallet_state
     from metalda.models.metalda import MetaLDA
-    from metalda.models.ptm import PTM
     from metalda.models.regression import DMR, WFLDA
+    from metalda.models.saving import load
+    from metalda.models.short_texts import DMM, PTM
 
 
 def __getattr__(name: str) -> Any:
     if name in CLASSES:
         return CLASSES[name].load()
     if name == "load":
-        from metalda.models.loading import load
+        from metalda.models.saving import load
 
         return load
     if name == "read_mallet_state":

@@ -1,4 +1,4 @@
-"""What labels and features do to topics, with intervals over the draws."""
+"""Effects of labels and word features on topics, with intervals over the posterior samples."""
 
 from __future__ import annotations
 
@@ -16,14 +16,116 @@ from scipy.special import softmax
 
 from metalda.errors import InputError
 from metalda.meta.design import Design
+from metalda.models.fitted import Fitted, FittedModel, available_if
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+class EffectTables(FittedModel):
+    """The tables of effects. Models whose labels (or features) do not weight topics have none of these methods."""
+
+    @available_if(lambda model: model._has_label_effects)
+    def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
+        """Effect of each label on each topic, with intervals over the draws.
+
+        Parameters
+        ----------
+        interval : float
+            Probability that an interval holds the effect.
+
+        Returns
+        -------
+        DataFrame
+            A row for each label and topic. `effect` is the label's log weight minus the average over labels (documents
+            without labels count as a label of log weight 0): positive where the label raises the topic, 0.7 doubles
+            its weight; `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
+            those of `label_proportions`. ``attrs["n_draws"]`` is the number of draws behind the intervals.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> labels = ["pets", "pets", "weather", "weather"]
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+        >>> effects = model.label_effects()
+        >>> list(effects.columns)[:5], effects.attrs["n_draws"]
+        (['label', 'topic', 'effect', 'low', 'high'], 5)
+        """
+        weights = label_weights(self.fitted_)
+        table, proportions = weight_effects(weights, interval), expected_proportions(weights, interval)
+        table["proportion"] = proportions["proportion"]
+        return table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
+
+    @available_if(lambda model: model._has_label_effects)
+    def label_contrasts(
+        self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
+    ) -> pd.DataFrame:
+        """Difference between one label, or a combination of labels, and another: a row for each topic.
+
+        Parameters
+        ----------
+        first, second : str or list of str
+            A label, or labels that a document has together. Labels on both sides cancel.
+        interval : float
+            Probability that an interval holds the effect.
+
+        Returns
+        -------
+        DataFrame
+            `effect` is log alpha of a document with the labels `first` minus that of one with `second`: 0.7 means
+            that the first has the topic with twice the weight. `low` and `high` are its interval.
+
+        Warns
+        -----
+        UserWarning
+            Where the training documents do not identify the contrast, so that the prior decides.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> labels = [["pets", "2019"], ["pets", "2020"], ["weather", "2019"], ["weather", "2020"]]
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+        >>> model.label_contrasts(["pets", "2019"], ["weather", "2019"])[["first", "second", "topic"]]
+                 first          second  topic
+        0  pets + 2019  weather + 2019      0
+        1  pets + 2019  weather + 2019      1
+        """
+        return weight_contrasts(label_weights(self.fitted_), first, second, interval)
+
+    @available_if(lambda model: model._has_label_effects)
+    def label_proportions(self, interval: float = 0.9) -> pd.DataFrame:
+        """Expected topic proportions of documents with each label, with intervals over the draws.
+
+        In each draw they are alpha / alpha[.] of the training documents with the label, averaged over these documents;
+        the effects of their other labels are included. Where each document has one label, all documents of a label
+        have the same proportions.
+
+        Returns
+        -------
+        DataFrame
+            A row for each label and topic: `proportion`, which sums to 1 over topics, `low` and `high`. The rows of a
+            numeric covariate (DMR) hold NaN, since every document has it.
+        """
+        return expected_proportions(label_weights(self.fitted_), interval)
+
+    @available_if(lambda model: model.uses_word_features)
+    def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
+        """Effect of each word feature on each topic: as `label_effects`, for words and without proportions."""
+        return weight_effects(feature_weights(self.fitted_), interval)
+
+    @available_if(lambda model: model.uses_word_features)
+    def feature_contrasts(
+        self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
+    ) -> pd.DataFrame:
+        """Difference between words with one feature, or several, and others: as `label_contrasts`, for words."""
+        return weight_contrasts(feature_weights(self.fitted_), first, second, interval)
+
+
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Log weights of labels (or features) in every draw, and the documents (or words) that they were learnt from."""
+    """Log weights of labels (or features) in every draw, and the design that they were learned from."""
 
     kind: str  # "label" or "feature"
     draws: Sequence[NDArray[np.float64]]  # log lambda[l, k]; the default label is the last
@@ -31,46 +133,85 @@ class Weights:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Without the default."""
+        """Names without the default."""
         return self.design.names[:-1]
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
-        """Which labels are real numbers (as DMR takes them), not 0 or 1."""
+        """Which labels are real numbers (as DMR takes them) instead of 0 or 1."""
         others = np.bincount(self.design.row_labels[self.design.row_values != 1], minlength=len(self.design.names))
         return others[:-1] > 0
 
     @cached_property
     def members(self) -> Any:
-        """How many documents of each row [label, row] have a label; numbers have no documents of their own."""
+        """Number of documents [label, row] in each row of the design that have a label; 0 for numbers."""
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
 
 
-def centre(weights: Weights) -> NDArray[np.float64]:
-    """Effects [draw, label, topic]: how far the log weight of a label (or feature) lies from that of the average one.
+def require_effects(model: FittedModel, kind: str) -> None:
+    """InputError if a model has no method for the effects of "label" or "feature"."""
+    if hasattr(model, f"{kind}_effects"):
+        return
+    name = type(model).__name__
+    if kind == "feature":
+        raise InputError(
+            f"this {name} does not learn from word features, so it has no effects of features; fit MetaLDA or WFLDA "
+            "with word features (--word-features or --embeddings)"
+        )
+    if model.uses_labels:
+        raise InputError(f"a topic of {name} belongs to one label, so it has no effects of labels; see topics()")
+    raise InputError(
+        f"this {name} does not learn from labels, so it has no effects of labels; fit MetaLDA or DMR with labels "
+        "(--labels)"
+    )
+
+
+def label_weights(fitted: Fitted) -> Weights:
+    """The weights of labels; InputError where the model was fitted without labels."""
+    if not fitted.label_names:
+        raise InputError(
+            "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
+        )
+    return Weights("label", [draw.log_doc_weights for draw in fitted.draws], fitted.labels)
+
+
+def feature_weights(fitted: Fitted) -> Weights:
+    """The weights of word features; InputError where the model was fitted without features."""
+    if not fitted.feature_names:
+        raise InputError(
+            "the model learned from no word features, so it has no effects of features; fit it with word features "
+            "(--word-features or --embeddings)"
+        )
+    return Weights("feature", [draw.log_word_weights for draw in fitted.draws], fitted.features)
+
+
+def center(weights: Weights) -> NDArray[np.float64]:
+    """Effects [draw, label, topic]: log weight of a label (or feature) relative to the average label.
 
     A raw weight is not identified against the default's where every document has a label; its distance from the mean
-    over labels, weighted by how many documents have each, is. A document without labels counts as one more label,
-    whose log weight is 0. The weight of a number is left as it is: it says what one unit more does.
+    over labels, weighted by the number of documents with each, is. A document without labels counts as one more label,
+    whose log weight is 0. The weight of a number is not centered: it is the effect of one unit more.
     """
     sizes = weights.members.sum(axis=1)
     n_bare = weights.design.row_sizes[weights.members.sum(axis=0) == 0].sum()
     shares = sizes / max(sizes.sum() + n_bare, 1.0)
     own = np.stack([draw[:-1] for draw in weights.draws])
-    return own - np.tensordot(shares, own, axes=(0, 1))[:, None] * ~weights.is_number[:, None]
+    average = np.tensordot(shares, own, axes=(0, 1))[:, None]
+    effects: NDArray[np.float64] = own - average * ~weights.is_number[:, None]
+    return effects
 
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
-    """A row for each label (or feature) and topic: its effect."""
-    effects = centre(weights)
+    """A row for each label (or feature) and topic with its effect."""
+    effects = center(weights)
     return _table(weights, _named(weights, effects.shape[2]), "effect", effects, interval)
 
 
 def weight_contrasts(
     weights: Weights, first: str | Iterable[str], second: str | Iterable[str], interval: float
 ) -> pd.DataFrame:
-    """A row for each topic: log alpha of documents with the labels `first`, less that of documents with `second`."""
+    """A row for each topic: log alpha of documents with the labels `first` minus that of documents with `second`."""
     sides = [_chosen(weights, side) for side in (first, second)]
     difference = np.zeros(len(weights.design.names))
     difference[sides[0]] += 1
@@ -87,7 +228,7 @@ def weight_contrasts(
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     """A row for each label and topic: alpha / alpha[.], averaged over the training documents that have the label.
 
-    Whatever other labels these documents have is part of their alpha. Of numbers, which all documents have, it is NaN.
+    The other labels of these documents are part of their alpha. The rows of numbers, which all documents have, are NaN.
     """
     sizes = weights.members.sum(axis=1)
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
@@ -106,17 +247,17 @@ def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
 def _table(
     weights: Weights, named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float
 ) -> pd.DataFrame:
-    """Means and quantiles over draws, as a frame that knows how many draws there were.
+    """Means and quantiles over draws; ``attrs["n_draws"]`` is the number of draws.
 
-    Quantiles are those at which a further draw lies below with the wanted probability (position p (n + 1), Weibull);
-    NumPy's default makes intervals of few draws too narrow: 79 % instead of 90 % for 15 of them.
+    A further draw lies below a quantile with the wanted probability (position p (n + 1), Weibull). NumPy's default
+    makes intervals of few draws too narrow: 79 % instead of 90 % for 15 draws.
     """
     import pandas as pd
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
     if len(weights.draws) == 1:
-        warnings.warn("the model kept one draw, so that intervals have no width: keep more with n_draws", stacklevel=4)
+        warnings.warn("the model kept one draw, so intervals have no width: keep more with n_draws", stacklevel=4)
     low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
     table.attrs["n_draws"] = len(weights.draws)
@@ -124,7 +265,7 @@ def _table(
 
 
 def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
-    """The numbers of labels by their names."""
+    """Indices of labels by name."""
     index = {name: number for number, name in enumerate(weights.names)}
     wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
     for name in wanted:
@@ -134,20 +275,19 @@ def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
 
 
 def _warn_if_left_to_the_prior(weights: Weights, difference: NDArray[np.float64]) -> None:
-    """A contrast is held by the data if it is a combination of the label sets that were seen."""
+    """The data identify a contrast if it is a combination of the label sets of training documents."""
     rows = weights.design.matrix.T.tocsr()
     residual = sparse.linalg.lsqr(rows, difference, atol=1e-10, btol=1e-10)[3]
     if residual > 1e-4:
         warnings.warn(
-            f"the {weights.kind}s never come in such a way that this contrast could be told from the data: its size is "
-            f"left to the prior. Compare sets that differ in labels of one kind, as ['sport', '2019'] and "
-            "['politics', '2019']",
+            f"the training data do not identify this contrast of {weights.kind}s: the prior decides its size. Compare "
+            "sets that differ in labels of one kind, such as ['sport', '2019'] and ['politics', '2019']",
             stacklevel=4,
         )
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """What may have been meant by a name that is not there."""
+    """Close matches of an unknown name, or the first names."""
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {', '.join(map(repr, close))}?"

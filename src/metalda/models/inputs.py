@@ -1,4 +1,4 @@
-"""What `fit` and `transform` accept, and how it becomes a corpus."""
+"""From the documents that `fit` and `transform` accept to a corpus."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def read_input(
         raise InputError("X is empty: there is no document in it")
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
-    if has_names and not fitting and estimator.named_words_ and not hasattr(estimator, "feature_names_in_"):
-        return Corpus.from_counts(X, y)  # its columns say which words they count, in whatever order
+    if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
+        return Corpus.from_counts(X, y)  # columns are matched by name, in any order
     try:
         matrix = validate_data(
             estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
@@ -71,12 +71,12 @@ def read_input(
 
 
 def has_words(X: Any) -> bool:
-    """Whether documents bring words by name, and not only numbered columns."""
+    """Whether documents have words by name instead of numbered columns."""
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
 def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
-    """To learn, words are needed. New documents may have none: then only the vocabulary of the model is left."""
+    """Make a corpus. Where new documents have no words, its vocabulary is that of the model."""
     try:
         return make(X, y)
     except EmptyVocabularyError:
@@ -109,13 +109,13 @@ def _is_texts(X: Any) -> bool:
 
 
 def _is_tokens(X: Any) -> bool:
-    """Lists of strings; some of them, or all, may be empty."""
+    """Whether X is a list of lists of strings, which may be empty."""
     lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
     return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
 
 
 def _items(X: Any) -> Iterable[Any]:
-    """The documents of a list, an array of objects or strings, or a column of a frame; nothing of a matrix."""
+    """The documents of a list, of an array of objects or strings, or of a column of a frame; none of a matrix."""
     if isinstance(X, list | tuple):
         return X
     if not hasattr(X, "ndim"):

@@ -12,7 +12,9 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.base import POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import POSITIVE
+from metalda.models.inputs import without_labels
 from metalda.priors import Fixed, LogLinear, Masked
 from metalda.samplers import Problem
 
@@ -24,7 +26,7 @@ SHARED = "(shared)"
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LabeledModel(TopicModel):
-    """Documents may have the topics of their labels, and shared ones."""
+    """Base of both: a document has the topics of its labels, and shared topics."""
 
     doc_prior: float = 0.1
     word_prior: float = 0.01
@@ -35,15 +37,17 @@ class _LabeledModel(TopicModel):
         "word_prior": [POSITIVE],
     }
 
-    _has_label_effects: ClassVar[bool] = False
-
     @property
-    def _uses_labels(self) -> bool:
+    def uses_labels(self) -> bool:
         return True
 
     @property
+    def _has_label_effects(self) -> bool:
+        return False  # a topic belongs to one label
+
+    @property
     def _topics_of_labels(self) -> tuple[int, int]:
-        """How many topics each label has, and how many are shared."""
+        """Number of topics per label, and number of shared topics."""
         return 1, 0
 
     def _pose(self, corpus: Corpus) -> Problem:
@@ -73,21 +77,20 @@ class _LabeledModel(TopicModel):
         per_label, n_shared = self._topics_of_labels
         return (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
 
-    def topics(self, top_n: int = 10) -> pd.DataFrame:
-        """A row per topic: the label it belongs to, its share of the training words, and its most probable words."""
-        table = super().topics(top_n)
+    def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
+        """As for other models, with a column for the label that a topic belongs to."""
+        table = super().topics(top_n, format=format)
         table.insert(1, "label", self.topic_labels_)
         return table
 
     def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
-        """How probable each label is for documents whose labels are not known: a row per document, a column per label.
+        """Probabilities of labels of documents without known labels: a row per document, a column per label.
 
-        The share of the label's topics in the document, when it may have the topics of all labels; shared topics are
-        left out.
+        The share of the label's topics in the document, where all topics are allowed; shared topics are left out.
         """
         import pandas as pd
 
-        theta = self.transform(X.without_labels() if isinstance(X, Corpus) else X)
+        theta = self.transform(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary))
         per_label, n_shared = self._topics_of_labels
         own = np.asarray(theta)[:, : theta.shape[1] - n_shared]
         by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)

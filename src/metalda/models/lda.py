@@ -6,7 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, LogLinear
 
 

@@ -1,4 +1,4 @@
-"""Models that Mallet has trained: its state file, as a fitted LDA and the documents that it was trained on."""
+"""Mallet's state file as a fitted LDA and its training documents."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class _Tokens(NamedTuple):
     sources: dict[int, str]  # of documents
 
 
-def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", progress: bool = False) -> MalletState:
+def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", verbose: bool = False) -> MalletState:
     """Read the state of a model that Mallet trained (``mallet train-topics --output-state state.gz``).
 
     Parameters
     ----------
     path : path
-        Plain, or compressed as its name says.
+        Plain text, or compressed (.gz, .bz2, .xz).
     encoding : str
-        Mallet writes that of its machine, which need not be UTF-8.
-    progress : bool
-        Show a progress bar, if there is a terminal.
+        Mallet writes the default encoding of its machine, which may differ from UTF-8.
+    verbose : bool
+        Show a progress bar on a terminal.
 
     Returns
     -------
     model : LDA
-        Fitted, with the state as its only draw: it transforms, has perplexity, topics and all that an `LDA` has.
-        Topics keep their numbers, and alpha is Mallet's, which may differ by topic.
+        Fitted, with the state as its only draw and all methods of an `LDA`. Topics keep their numbers, and alpha is
+        Mallet's, which may differ by topic.
     corpus : Corpus
-        The documents, in the order of the file. A document without words is known by its number alone; one at the
-        end, and words of the alphabet that are in no document, are not in the file and so not here.
+        The documents, in the order of the file. Empty documents at the end, and words of the alphabet that occur in no
+        document, are absent from the file and from the corpus.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
     from tqdm import tqdm
 
     text = read_lines(Path(path), encoding)
-    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if progress else True), start=1)
+    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if verbose else True), start=1)
     alpha, beta = _read_header(str(path), lines)
     tokens = _read_tokens(str(path), lines, len(alpha))
     order = np.argsort(tokens.documents, kind="stable")
@@ -151,12 +151,19 @@ def _as_corpus(tokens: _Tokens, order: NDArray[np.int64]) -> Corpus:
 def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.float64], beta: float) -> LDA:
     """An LDA whose only draw is this state."""
     model = LDA(len(alpha), doc_prior=float(alpha.mean()), word_prior=beta, n_shards=1, random_state=0)
-    model._validate_params()
+    model.validate()
     problem = model._pose(corpus)
     log_beta = np.full((1, len(alpha)), np.log(beta))
     state = resume_chain(problem, {"topics": topics}, np.log(alpha)[None], log_beta)
     doc_topics = np.zeros((len(corpus), len(alpha)), np.float32)
     state.assignment.add_theta(state.alpha, doc_topics)
-    history = {name: np.zeros(0) for name in ("sweep", "log_likelihood", "seconds", "moved")}  # Mallet's are not known
-    model._adopt(Trained((state.keep(),), doc_topics, history, 0, 0), problem, corpus, named=True)
-    return model
+    history = {name: np.zeros(0) for name in ("iteration", "log_likelihood", "seconds", "moved")}  # not in the file
+    return model._keep_result(
+        Trained((state.keep(),), doc_topics, history, n_sweeps=0, seed=0),
+        corpus.vocabulary,
+        problem.doc_prior,
+        problem.word_prior,
+        schema=None,
+        n_shards=1,
+        named_words=True,
+    )

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, Gamma, LogLinear
 from metalda.samplers import Problem
 
@@ -29,10 +30,10 @@ class MetaLDA(TopicModel):
     n_components : int
         Number of topics.
     doc_prior : {"labels", "default"} or float
-        What the topic proportions of a document depend on: its labels, nothing (one learnt asymmetric prior), or a
+        What the topic proportions of a document depend on: its labels, nothing (one learned asymmetric prior), or a
         fixed symmetric prior such as 0.1.
     word_prior : {"features", "default"} or float
-        What the words of a topic depend on: their features, nothing (one learnt value per topic), or a fixed value
+        What the words of a topic depend on: their features, nothing (one learned value per topic), or a fixed value
         such as 0.01.
     word_features : WordFeatures, DataFrame or mapping, optional
         Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are fine.
@@ -41,20 +42,20 @@ class MetaLDA(TopicModel):
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
     n_iter : int
-        Sweeps of the Gibbs sampler.
+        Iterations of the Gibbs sampler.
     burn_in : int, optional
-        Sweeps of which nothing is kept; half of `n_iter` by default.
+        Iterations before the first draw is kept; half of `n_iter` by default.
     thin, n_draws : int
-        Keep a state every `thin` sweeps, `n_draws` at the most, counted back from the last sweep.
+        Keep a draw every `thin` iterations, `n_draws` at the most, counted back from the last iteration.
     n_jobs : int
         Threads. The result does not depend on it.
     n_shards : int or "auto"
-        Parts of the corpus that are swept at the same time. With one the sampler is exact; with more the totals of
-        topics, and nothing else, are a little stale. "auto" uses one up to about a million tokens, and 8 at the most.
+        Parts of the corpus that are sampled at the same time. With one the sampler is exact; with more, only the totals
+        of topics are slightly out of date. "auto" uses one up to about a million tokens, and 8 at the most.
     random_state : int, optional
-        One seed gives one result.
+        Seed; equal seeds give equal results.
     verbose : bool
-        Show a progress bar, where there is a terminal.
+        Show a progress bar on a terminal.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class MetaLDA(TopicModel):
     doc_topics_ : array [document, topic]
         Topic proportions of the training documents.
     history_ : DataFrame
-        Log-likelihood per token, seconds, tokens moved, and tables of documents and of words, by sweep.
+        A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
     vocabulary_, label_names_, feature_names_ : tuple of str
         Names of words, labels and word features.
 
@@ -95,14 +96,18 @@ class MetaLDA(TopicModel):
     }
 
     @property
-    def _uses_labels(self) -> bool:
+    def uses_labels(self) -> bool:
         return self.doc_prior == "labels"
 
+    @property
+    def uses_word_features(self) -> bool:
+        return self.word_prior == "features"
+
     def _pose(self, corpus: Corpus) -> Problem:
-        if self.doc_prior == "labels" and corpus.labels is None:
-            logger.info("No labels: the documents share one learnt prior (the paper's 'def').")
-        if self.word_prior == "features" and self.word_features is None:
-            logger.info("No word features: the words share one learnt prior by topic (the paper's 'def').")
+        if self.uses_labels and corpus.labels is None:
+            logger.info("No labels: the documents share one learned prior (the paper's 'def').")
+        if self.uses_word_features and self.word_features is None:
+            logger.info("No word features: the words share one learned prior by topic (the paper's 'def').")
         return super()._pose(corpus)
 
     def _prior_of_documents(self, documents: Design) -> LogLinear:
@@ -116,4 +121,4 @@ class MetaLDA(TopicModel):
         return Fixed(words, self.word_prior)
 
     def _word_features(self) -> WordFeatures | None:
-        return as_word_features(self.word_features) if self.word_prior == "features" else None
+        return as_word_features(self.word_features) if self.uses_word_features else None

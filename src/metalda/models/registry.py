@@ -1,4 +1,4 @@
-"""The models there are, by the names that the command line gives them. Nothing heavy is imported before it is used."""
+"""The models by their names on the command line. A model is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ModelEntry(NamedTuple):
-    """What there is to know before a model is imported."""
+    """A model before it is imported."""
 
     name: str  # on the command line
     class_name: str
@@ -21,7 +21,8 @@ class ModelEntry(NamedTuple):
 
     def load(self) -> type[TopicModel]:
         """The class."""
-        return getattr(import_module(self.module), self.class_name)
+        found: type[TopicModel] = getattr(import_module(self.module), self.class_name)
+        return found
 
 
 MODELS = (  # in the order in which they are listed
@@ -31,10 +32,10 @@ MODELS = (  # in the order in which they are listed
     ModelEntry("pllda", "PartiallyLabeledLDA", "metalda.models.labeled", "several topics for every label"),
     ModelEntry("dmr", "DMR", "metalda.models.regression", "topics depend on labels or numbers, by regression"),
     ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
-    ModelEntry("lflda", "LFLDA", "metalda.models.lflda", "words of topics are partly drawn from word vectors"),
-    ModelEntry("dmm", "DMM", "metalda.models.dmm", "a single topic for every document"),
-    ModelEntry("gpudmm", "GPUDMM", "metalda.models.dmm", "the same, where similar words promote each other"),
-    ModelEntry("ptm", "PTM", "metalda.models.ptm", "short documents are pooled"),
+    ModelEntry("lflda", "LFLDA", "metalda.models.embedded", "words of topics are partly drawn from word vectors"),
+    ModelEntry("dmm", "DMM", "metalda.models.short_texts", "a single topic for every document"),
+    ModelEntry("gpudmm", "GPUDMM", "metalda.models.embedded", "the same, where similar words promote each other"),
+    ModelEntry("ptm", "PTM", "metalda.models.short_texts", "short documents are pooled"),
 )
 
 NAMES = tuple(entry.name for entry in MODELS)
@@ -42,7 +43,7 @@ CLASSES = {entry.class_name: entry for entry in MODELS}
 
 
 def find_model(name: str) -> type[TopicModel]:
-    """The class of a model by its short name; an InputError that lists the names there are."""
+    """The class of a model by its short name; an InputError lists the names."""
     for entry in MODELS:
         if entry.name == name:
             return entry.load()
@@ -50,5 +51,5 @@ def find_model(name: str) -> type[TopicModel]:
 
 
 def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
-    """The names of a model's parameters: what it can be given, and what has no meaning for it."""
+    """The names of a model's parameters."""
     return tuple(model._get_param_names())

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval
 from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
-from metalda.models.base import N_COMPONENTS, POSITIVE, TopicModel
+from metalda.models.base import TopicModel
+from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, LogLinear, Regression
 from metalda.samplers import Problem
 
@@ -40,7 +41,7 @@ class _RegressionModel(TopicModel):
     def _pose(self, corpus: Corpus) -> Problem:
         if self.n_iter <= self.optimize_burn_in:
             warnings.warn(
-                f"training ends before weights are optimised for the first time, so that they stay 0: make n_iter "
+                f"training ends before weights are optimized for the first time, so they stay 0: make n_iter "
                 f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
                 stacklevel=3,
             )
@@ -53,7 +54,7 @@ class _RegressionModel(TopicModel):
 
 @dataclass(eq=False, repr=False)
 class DMR(_RegressionModel):
-    """Dirichlet-multinomial regression: the topics of a document depend on its labels or on numbers known of it.
+    """Dirichlet-multinomial regression: the topics of a document depend on its labels or numeric covariates.
 
     Parameters
     ----------
@@ -62,18 +63,18 @@ class DMR(_RegressionModel):
     word_prior : float
         Symmetric Dirichlet parameter of the words of a topic.
     variance, default_variance : float
-        Of the Gaussian prior of the weights, whose mean is 0: for labels, and for the default label that every
-        document has.
+        Variances of the Gaussian prior on the weights, whose mean is 0: of labels, and of the default label that
+        every document has.
     optimize_burn_in, optimize_interval : int
-        Weights are optimised every `optimize_interval` sweeps after the first `optimize_burn_in`.
+        Weights are optimized every `optimize_interval` iterations after the first `optimize_burn_in`.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
     -----
-    Labels may be real numbers: give `y` as a matrix or a frame of numbers, best of mean 0 and standard deviation 1.
-    The weights are their most probable values given the topics (L-BFGS), not draws: intervals of effects are
-    too narrow.
+    Labels may be real numbers: give `y` as a matrix or a frame of numbers, best standardized to mean 0 and standard
+    deviation 1. The weights are posterior modes given the topics (L-BFGS) instead of draws, so intervals of effects
+    are too narrow.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class DMR(_RegressionModel):
     _real_labels: ClassVar[bool] = True
 
     @property
-    def _uses_labels(self) -> bool:
+    def uses_labels(self) -> bool:
         return True
 
     def _prior_of_documents(self, documents: Design) -> LogLinear:
@@ -151,6 +152,10 @@ class WFLDA(_RegressionModel):
 
     def _prior_of_words(self, words: Design) -> LogLinear:
         return self._regression(words, START_BETA)
+
+    @property
+    def uses_word_features(self) -> bool:
+        return True
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features)

@@ -34,9 +34,9 @@ def summarise_training(models: Sequence[TopicModel], names: Sequence[str]) -> Di
 def _chain(model: TopicModel, name: str) -> Chain:
     table = model.history_
     shown = np.unique(np.linspace(0, len(table) - 1, min(len(table), _POINTS)).round().astype(int))
-    columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "sweep"}
+    columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "iteration"}
     traces = tuple((column, significant(values, 5)) for column, values in columns.items())
-    return Chain(name, tuple(table["sweep"].to_numpy()[shown].tolist()), traces)
+    return Chain(name, tuple(table["iteration"].to_numpy()[shown].tolist()), traces)
 
 
 def r_hat(chains: Sequence[NDArray[np.float64]]) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.plain import cut, rounded
 from metalda.report.summary import Documents, Labels
 from metalda.report.wording import WordBook
@@ -70,7 +70,7 @@ class Selection:
 
 def known_words(model: TopicModel, corpus: Corpus) -> NDArray[np.int64]:
     """The model's number of each word of the corpus, or -1."""
-    return np.array([model._word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
+    return np.array([model.fitted_.word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
 
 
 def summarise_documents(model: TopicModel, chosen: Selection, book: WordBook, labels: Labels | None) -> Documents:

@@ -32,7 +32,7 @@ def summarise_labels(
     kept = _largest(sizes, max(_MOST_CELLS // n_topics, 1))
     tables: dict[str, Any] = dict.fromkeys((*_EFFECTS, *_PROPORTIONS), ())
     drawn = Drawn((), "", 0, 0.0)
-    if model.label_names_ and model._has_label_effects:
+    if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
         for name in (*_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()

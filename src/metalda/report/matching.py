@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from metalda.errors import InputError
 from metalda.evaluation.diversity import topic_diversity
 from metalda.evaluation.matching import match
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.distances import jensen_shannon, pool_rare
 from metalda.report.plain import cut, rounded
 from metalda.report.summary import ComparedModel, ComparedTopic
@@ -30,7 +30,8 @@ def match_topics(first: TopicModel, second: TopicModel) -> tuple[NDArray[np.int6
     Pairs are one to one, and as near as they can be together; distances are Jensen-Shannon over the words that both
     models know.
     """
-    shared = [(first._word_index[word], v) for v, word in enumerate(second.vocabulary_) if word in first._word_index]
+    index = first.fitted_.word_index
+    shared = [(index[word], v) for v, word in enumerate(second.vocabulary_) if word in index]
     if not shared:
         raise InputError("the models have no word in common: their topics cannot be compared")
     columns = np.array(shared).T

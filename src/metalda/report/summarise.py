@@ -80,7 +80,7 @@ def summarise(
         raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
     chains, compared = [model, *chains], _name_models(model, models)
     theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
-    corpus = None if corpus is None else model._read(corpus, None)
+    corpus = None if corpus is None else model.to_corpus(corpus)
     distribution = Distribution(model.components_, model.topics(top_n=1)["share"].to_numpy(np.float64))
     needed = candidates = distribution.candidates()
     labels = summarise_labels(model, corpus, theta, interval)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.evaluation.coherence import coherence_in_documents
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.distances import classical_scaling, jensen_shannon, pool_rare
 from metalda.report.documents import Typical
 from metalda.report.plain import cut, rounded, significant

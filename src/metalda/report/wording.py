@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.inspection import best_words
+from metalda.models.fitted import best_words
 from metalda.report.plain import cut, rounded, significant
 from metalda.report.summary import Words
 

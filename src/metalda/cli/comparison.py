@@ -1,0 +1,227 @@
+"""What ``metalda compare`` and ``metalda search`` share: options, runs, and the table of measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.data import ReadingOptions
+from metalda.cli.model_options import ModelOptions
+from metalda.cli.options import EVALUATION, Draws, Format, Unseen, WordFiles
+from metalda.errors import InputError
+from metalda.models.registry import parameters_of
+from metalda.utils.terminal import clean, short
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.evaluation.candidates import Candidate
+    from metalda.evaluation.comparison import Comparison
+
+ResultFolder = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results. Finished runs are reused.")
+]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How several models are trained and evaluated."""
+
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test",
+            metavar="FILE",
+            help="Held-out documents; read with the same options as DATA.",
+            parser=options.location,
+            rich_help_panel=EVALUATION,
+        ),
+    ] = None
+    test_size: Annotated[
+        str | None,
+        typer.Option(
+            "--test-size",
+            metavar="N|SHARE",
+            help="Documents of DATA to hold out: 500 documents, or a share 0.1.",
+            show_default="0.2, without --test",
+            rich_help_panel=EVALUATION,
+        ),
+    ] = None
+    unseen: options.UnseenWords = Unseen.ignore
+    draws: options.Predicting = Draws.mean
+    seeds: Annotated[
+        int,
+        typer.Option("--seeds", metavar="N", min=1, help="Runs of each model.", rich_help_panel=options.TRAINING),
+    ] = 3
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            min=0,
+            help="The first seed; other seeds follow it.",
+            rich_help_panel=options.TRAINING,
+        ),
+    ] = 0
+    checkpoint_every: options.CheckpointEvery = 100
+    jobs: options.Jobs = 1
+
+    @property
+    def held_out(self) -> float:
+        """The number or share of documents to hold out."""
+        if self.test is not None and self.test_size is not None:
+            raise InputError("give --test or --test-size, not both")
+        return 0.2 if self.test_size is None else options.count_or_share(self.test_size, "--test-size")
+
+
+def run_models(
+    data: Path,
+    output: Path,
+    reading_options: ReadingOptions,
+    word_files: WordFiles,
+    model_options: ModelOptions,
+    run_options: RunOptions,
+    find: Callable[[Mapping[str, Any]], list[Candidate]],
+    who: str,
+    *,
+    format: Format,
+    quiet: bool,
+) -> Comparison:
+    """Train and evaluate every model that `find` makes from the parameters, with every seed; errors name them `who`."""
+    from metalda.evaluation.comparison import InterruptedComparison, run_comparison
+    from metalda.evaluation.runs import Judging
+    from metalda.storage import check_writable
+
+    test_size = run_options.held_out
+    parameters = {**model_options.given, "n_jobs": options.jobs(run_options.jobs)}
+    check_writable(output, "comparison")
+    known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # finds wrong names first
+    word_files.require_use(known, who)
+    corpus, held_out = _read(data, run_options.test, reading_options, quiet)
+    found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary))
+    if format is Format.table and not quiet:
+        tables.print_input(data, corpus, found)
+        if run_options.test is not None and held_out is not None:
+            print(clean(tables.corpus_line(f"{run_options.test.name} (held out)", held_out)), flush=True)
+    try:
+        return run_comparison(
+            corpus,
+            find({**parameters, **found}),
+            test=held_out,
+            test_size=test_size,
+            seeds=range(run_options.seed, run_options.seed + run_options.seeds),
+            folder=output,
+            judging=Judging(run_options.draws.value, run_options.unseen.value),
+            checkpoint_every=run_options.checkpoint_every,
+            verbose=not quiet,
+        )
+    except InterruptedComparison as stop:
+        kept = f"{stop.n_done:,} of {stop.n_runs:,} runs are finished and saved in {output}"
+        raise KeyboardInterrupt(f"{kept}; repeat the command to resume") from None
+
+
+def _read(data: Path, test: Path | None, reading_options: ReadingOptions, quiet: bool) -> tuple[Corpus, Corpus | None]:
+    """The corpus, and the held-out documents if they are in a file of their own."""
+    from metalda.corpus import Corpus
+    from metalda.corpus.formats import is_saved
+
+    verbose = not quiet
+    corpus = reading_options.read(data, verbose=verbose)
+    if test is None:
+        return corpus, None
+    return corpus, Corpus.load(test) if is_saved(test) else Corpus.read(test, schema=corpus.schema, verbose=verbose)
+
+
+class Column(NamedTuple):
+    """A measure in the table, and what it means."""
+
+    title: str
+    measure: str
+    form: str
+    meaning: str
+    factor: int = 1
+
+
+_CLASSIFIER = "of a logistic regression on topic proportions that were inferred without labels; higher is better"
+_LABEL_COLUMNS = {  # by the measure that suits the labels
+    "accuracy": Column("accuracy", "label_score", ".3f", f"accuracy {_CLASSIFIER}"),
+    "micro-F1": Column("micro-F1", "label_score", ".3f", f"micro-averaged F1 over all labels {_CLASSIFIER}"),
+}
+_BEFORE_LABELS = (
+    Column(
+        "perplexity",
+        "perplexity",
+        ",.1f",
+        "of every second token of the held-out documents, given the other tokens and the labels; lower is better",
+    ),
+    Column(
+        "coherence",
+        "coherence",
+        ".3f",
+        "mean NPMI of the 10 top words of a topic, in the training documents; higher is better",
+    ),
+    Column("diversity", "diversity", ".3f", "share of distinct words among the 25 top words of all topics"),
+)
+BY_SIZE = (
+    Column(
+        "exclusivity",
+        "exclusivity",
+        ".3f",
+        "share of a topic in the probability of its 10 top words, among all topics; higher is better",
+    ),
+    Column(
+        "stability",
+        "stability",
+        ".3f",
+        "agreement of the topics of different seeds, by their 10 top words; higher is better",
+    ),
+)
+_TIME = Column(
+    "ms per iteration",
+    "seconds_per_sweep",
+    ",.2f",
+    "milliseconds; mean over the second half of training",
+    1000,
+)
+
+
+def print_comparison(
+    comparison: Comparison, output: Path, format: Format, names: Sequence[str], more: Sequence[Column] = ()
+) -> None:
+    """Print a row per model; the columns `names` identify it, and the columns `more` are additional measures."""
+    document = comparison.to_plain()
+    rows = document["models"]
+    if format is Format.json:
+        tables.print_json(document)
+        return
+    if format is Format.csv:
+        tables.print_records(rows)
+        return
+    labels = {row["label_measure"] for row in rows} - {None}
+    columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), _TIME)
+    header = (*names, *(column.title for column in columns))
+    cells = [(*(_name(row[name]) for name in names), *(_figure(row, column) for column in columns)) for row in rows]
+    print()
+    tables.print_table(header, cells, left=("model",))
+    print("\nMeans over seeds ± standard deviations.\n")
+    tables.print_table(("column", "meaning"), [(column.title, column.meaning) for column in columns], left=("column",))
+    runs = tables.count(len(comparison.runs), "run")
+    reused = f", {comparison.n_found:,} reused" if comparison.n_found else ""
+    print(f"\n{runs}{reused}. Saved to {clean(str(output))}: comparison.csv and comparison.json.")
+
+
+def _name(value: Any) -> str:
+    return short(value) if isinstance(value, str) else f"{value:,}"
+
+
+def _figure(row: Mapping[str, Any], column: Column) -> str:
+    """``774.3 ± 4.2``, or a dash without a value."""
+    mean, deviation = row[column.measure], row[f"{column.measure}_sd"]
+    if mean is None:
+        return "–"
+    spread = "" if deviation is None else f" ± {column.factor * deviation:{column.form}}"
+    return f"{column.factor * mean:{column.form}}{spread}"

@@ -1,0 +1,169 @@
+"""``metalda fit``: train a model and save it."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.data import ReadingOptions
+from metalda.cli.model_options import MODEL, ModelOptions
+from metalda.cli.options import TRAINING, WordFiles
+from metalda.errors import InputError
+from metalda.models.registry import MODELS, NAMES, parameters_of
+from metalda.utils.terminal import clean
+
+if TYPE_CHECKING:
+    from metalda.models.base import TopicModel
+
+_COMPRESSED = (".gz", ".bz2", ".xz")
+_WIDTH = max(map(len, NAMES))
+EPILOG = (
+    "\b\nModels:\n"
+    + "".join(f"  {entry.name:{_WIDTH}}  {entry.description}\n" for entry in MODELS)
+    + "\n"
+    + options.epilog(
+        "metalda fit news.jsonl --text body --labels section",
+        "metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
+    )
+)
+
+
+def fit(
+    data: options.Data,
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Folder for the model. By default the name of DATA with -model: news-model for news.jsonl.",
+            parser=options.location,
+            show_default=False,
+        ),
+    ] = None,
+    quiet: options.Quiet = False,
+    reading_options: ReadingOptions,
+    id: options.Id = None,
+    word_files: WordFiles,
+    vocabulary_only: Annotated[
+        bool,
+        typer.Option(
+            "--vocabulary-only",
+            help="Keep only the vectors of words in DATA. The model is smaller, but ignores out-of-vocabulary words.",
+            rich_help_panel=options.WORDS,
+        ),
+    ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="The model: one of those listed below.",
+            autocompletion=options.complete_model,
+            rich_help_panel=MODEL,
+        ),
+    ] = "metalda",
+    model_options: ModelOptions,
+    seed: options.Seed = 0,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Folder for checkpoints of the training state.",
+            parser=options.location,
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    checkpoint_every: options.CheckpointEvery = 100,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Resume from the checkpoint. The model equals that of an uninterrupted run.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = False,
+    jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
+) -> None:
+    """Train a model on DATA and save it.
+
+    Ctrl-C stops training early and saves the model.
+    """
+    from metalda.storage import check_writable
+
+    if resume and checkpoint is None:
+        raise InputError("--resume needs the folder of the checkpoint: --checkpoint DIR")
+    if output is None:
+        output = _default_output(data)
+    check_writable(output)
+    if checkpoint is not None:
+        _check_checkpoint(checkpoint, output, checkpoint_every, resume)
+    others = {"n_jobs": options.jobs(jobs), "random_state": seed, "verbose": not quiet}
+    estimator = model_options.make_model(model, **others)
+    known = parameters_of(type(estimator))
+    word_files.require_use(known, f"--model {model}")
+    corpus = reading_options.read(data, id=id, verbose=not quiet)
+    found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
+    if not quiet:
+        tables.print_input(data, corpus, found)
+        if corpus.labels is not None and not estimator.uses_labels:
+            print(f"Labels are ignored: --model {model} does not learn from them")
+        logging.getLogger("metalda.memory").setLevel(logging.INFO)  # the memory that training needs
+    estimator.set_params(**found)
+    start = time.perf_counter()
+    with options.connected(cluster, jobs) as client:
+        estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
+    seconds = time.perf_counter() - start
+    estimator.save(output)
+    if not quiet:
+        _print_result(estimator, output, data, _example(data, estimator), seconds)
+
+
+def _default_output(data: Path) -> Path:
+    """``news-model`` for ``texts/news.jsonl.gz``, in the current directory."""
+    name = data.name or data.resolve().name
+    name = name.removesuffix(data.suffix) if data.suffix in _COMPRESSED else name
+    return Path(f"{Path(name).stem or 'data'}-model")
+
+
+def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
+    """Find problems before the data are read."""
+    from metalda.training.checkpoint import Checkpoint
+
+    if folder.resolve() == output.resolve():
+        raise InputError(f"{folder}: the checkpoint and the model need different folders")
+    Checkpoint(folder, every, {}).prepare(resume)
+
+
+def _example(data: Path, model: TopicModel) -> str:
+    """The name that a file with new documents might have."""
+    from metalda.corpus.formats import is_saved
+
+    if is_saved(data):
+        return f"new{'' if model.schema_ is None else model.schema_.suffix or ''}"
+    return "new" + "".join(data.suffixes[-2:] if data.suffix in _COMPRESSED else data.suffixes[-1:])
+
+
+def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
+    iterations = tables.count(model.n_iter_, "iteration")
+    if model.n_iter_ < model.n_iter:
+        iterations = f"stopped after {model.n_iter_:,} of {model.n_iter:,} iterations"
+    topics = tables.count(len(model.components_), "topic")
+    print(f"{type(model).__name__}: {topics}, {iterations}, {seconds:.1f} s\n")
+    tables.print_topics(model, top_n=10)
+    folder = clean(shlex.quote(str(output)))
+    print(f"\nSaved to {clean(str(output))}. Next:")
+    print(f"  metalda topics {folder} --top-n 20")
+    if model.label_names_ and hasattr(model, "label_effects"):
+        print(f"  metalda effects {folder}")
+    print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
+    print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")

@@ -1,0 +1,52 @@
+"""``metalda stability``: whether several models have the same topics."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.options import Format
+from metalda.utils.terminal import clean
+
+EPILOG = options.epilog("metalda stability model-0 model-1 model-2")
+
+
+class Similarity(str, Enum):
+    """How the similarity of two topics is measured."""
+
+    words = "words"
+    probabilities = "probabilities"
+
+
+def stability(
+    models: options.Models,
+    measure: Annotated[
+        Similarity,
+        typer.Option("--measure", help="Compare the top words of topics, or the probabilities of all words."),
+    ] = Similarity.words,
+    top_n: Annotated[
+        int, typer.Option("--top-n", "-n", metavar="N", min=1, help="Words per topic to compare and print.")
+    ] = 10,
+    format: options.Printing = Format.table,
+) -> None:
+    """Compare the topics of several models, such as fits with different seeds.
+
+    Topics are matched one to one so that their total similarity is largest. The table contains the topics of the first
+    MODEL, the most stable first; json and csv contain the topics of all models.
+    """
+    from metalda.evaluation import stability as measure_stability
+
+    found = measure_stability(options.load_models(models), measure=measure.value, top_n=top_n)
+    table = found.topics.assign(model=[str(models[i]) for i in found.topics["model"]])
+    if format is Format.json:
+        tables.print_json({"stability": found.score, "measure": measure.value, "topics": table.to_dict("records")})
+    elif format is Format.csv:
+        tables.print_frame(table)
+    else:
+        rows = found.topics[found.topics["model"] == 0].sort_values("similarity", ascending=False, kind="stable")
+        cells = [(str(row.topic), f"{row.similarity:.3f}", tables.joined(row.words)) for row in rows.itertuples()]
+        tables.print_table(("topic", "similarity", f"words of the topics of {clean(str(models[0]))}"), cells)
+        print(f"\nStability {found.score:.3f}: mean over all topics of {len(models)} models. 1 means equal topics.")

@@ -1,0 +1,102 @@
+"""``metalda transform``: topic proportions of new documents."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from metalda.cli import options, tables
+from metalda.cli.data import NewDocumentOptions
+from metalda.errors import InputError
+from metalda.utils.terminal import clean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+EPILOG = options.epilog("metalda transform model new.jsonl -o proportions.csv")
+SUFFIXES = (".csv", ".jsonl", ".npy")
+
+
+def transform(
+    model: options.Model,
+    data: options.Data,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .csv, .jsonl or .npy file, or - to print CSV.", show_default=False
+        ),
+    ],
+    new: NewDocumentOptions,
+    id: options.Id = None,
+    jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Infer the topic proportions of new documents and write them to a file.
+
+    DATA is read with the options of training unless options are given here. Out-of-vocabulary words that have
+    features are used; labels that the model was not trained on are ignored.
+    """
+    on_screen = str(output) == "-"
+    if not on_screen:
+        _check_output(output)
+        if output.exists() and data.exists() and output.samefile(data):
+            raise InputError(f"{output}: is DATA itself; give another file with --output")
+    fitted = options.load_model(model, jobs)
+    corpus = new.read(fitted, data, id=id, verbose=not quiet)
+    with options.connected(cluster, jobs) as client:
+        proportions = fitted.transform(corpus, client=client)
+    ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
+    if on_screen:
+        tables.print_csv(_header(proportions), _rows(ids, proportions))
+        return
+    _write(output, ids, proportions)
+    if not quiet:
+        saved = tables.count(len(corpus), "document")
+        print(f"Topic proportions of {saved} saved to {clean(str(output))}.")
+
+
+def _check_output(path: Path) -> None:
+    """Raise an error where `_write` would fail, before the work is done."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}, or be - to print CSV")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file; choose another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+
+
+def _write(path: Path, ids: Sequence[str], proportions: np.ndarray) -> None:
+    """Write one row per document; CSV and JSON Lines contain the ids, ``.npy`` only the numbers."""
+    from metalda.storage import replacing
+
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        import numpy as np
+
+        with replacing(path, "xb") as file:
+            np.save(file, proportions, allow_pickle=False)
+        return
+    with replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        if suffix == ".csv":
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(_header(proportions))
+            writer.writerows(_rows(ids, proportions))
+        else:
+            for name, row in zip(ids, proportions, strict=True):
+                json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row.tolist()]}, file)
+                file.write("\n")
+
+
+def _header(proportions: np.ndarray) -> list[str]:
+    return ["id", *(f"topic{k}" for k in range(proportions.shape[1]))]
+
+
+def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[str]]:
+    for name, row in zip(ids, proportions, strict=True):
+        yield [name, *(f"{p:.6g}" for p in row)]

@@ -1,0 +1,126 @@
+"""What a model declares: its parameters, its priors and its sampler, and how it uses labels and words."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from metalda.corpus import Corpus
+from metalda.meta import WordFeatures
+from metalda.meta.design import Design
+from metalda.models.effects import EffectTables
+from metalda.priors import LogLinear
+from metalda.samplers import Draw, Sampler, Tokens
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
+from metalda.samplers.folding import Documents, infer_theta
+from metalda.utils.threads import count_jobs
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+N_COMPONENTS = [Interval(Integral, 1, 2**16 - 1, closed="both")]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Declaration(EffectTables):
+    """The parameters that all models have, and the methods by which a model differs from others."""
+
+    vocabulary: Any = None
+    n_iter: int = 1000
+    burn_in: int | None = None
+    thin: int = 10
+    n_draws: int = 15
+    n_jobs: int | None = 1
+    n_shards: int | str = "auto"
+    random_state: Any = None
+    verbose: bool = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "vocabulary": "no_validation",
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "burn_in": [Interval(Integral, 0, None, closed="left"), None],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
+    }
+
+    @abstractmethod
+    def _prior_of_documents(self, documents: Design) -> LogLinear:
+        """alpha of documents with these labels."""
+
+    @abstractmethod
+    def _prior_of_words(self, words: Design) -> LogLinear:
+        """beta of words with these features."""
+
+    def _sampler(self, corpus: Corpus) -> Sampler:
+        """How topics are assigned."""
+        return Tokens()
+
+    def _count_topics(self, label_names: tuple[str, ...]) -> int:
+        return int(self.n_components)
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether the model, with its parameters, learns from labels of documents."""
+        return False
+
+    _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
+
+    @property
+    def _has_label_effects(self) -> bool:
+        """Whether labels raise and lower topics."""
+        return self.uses_labels
+
+    @property
+    def uses_word_features(self) -> bool:
+        """Whether the model, with its parameters, learns from features of words."""
+        return False
+
+    def _word_features(self) -> WordFeatures | None:
+        """The features of words, where some are given and used."""
+        return None
+
+    @property
+    def _needs_names(self) -> bool:
+        """Whether words are looked up by name."""
+        return self._word_features() is not None
+
+    def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
+        """Which out-of-vocabulary words the model has information on: here, those with features."""
+        features = self._word_features()
+        if features is None:
+            return np.zeros(len(unseen), bool)
+        known: NDArray[np.bool_] = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
+        return known
+
+    def _mean_phi(
+        self, draws: Sequence[Draw], vocabulary: Sequence[str], word_prior: LogLinear, unseen: Sequence[str] = ()
+    ) -> NDArray[np.float32]:
+        """phi[word, topic] averaged over draws: the vocabulary, then out-of-vocabulary words, as one distribution."""
+        of_unseen = self._prior_by_name(unseen, word_prior.design.names[:-1]) if unseen else None
+        return mean_phi(draws, word_prior, of_unseen)
+
+    def _mean_phi_alone(self, draws: Sequence[Draw], unseen: Sequence[str]) -> NDArray[np.float32]:
+        """phi[word, topic] of out-of-vocabulary words averaged over draws, each as if it were the only one."""
+        return mean_phi_alone(draws, self._prior_by_name(unseen, self.feature_names_))
+
+    def _infer(
+        self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """theta of new documents, given phi[word, topic]."""
+        alpha = mean_alpha(draws, self._prior_of_documents(labels), self.fitted_.has_unlabeled)
+        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
+
+    def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
+        """beta of words, in terms of the features that the model learned from."""
+        features = self._word_features()
+        rows = None if features is None else features.rows(words).select(feature_names)
+        return self._prior_of_words(Design.build(rows, len(words)))

@@ -1,0 +1,265 @@
+"""The frozen result of training, and what scikit-learn's users expect to read from a fitted estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if as _available_if
+from sklearn.utils.validation import check_is_fitted
+
+from metalda.corpus import Schema
+from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.priors import LogLinear
+from metalda.samplers import Draw
+from metalda.utils.markup import frame_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Everything that training leaves behind. `TopicModel` builds it after `fit`, `load` and the Mallet import."""
+
+    draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
+    phi: NDArray[np.float32]  # [word, topic], averaged over draws
+    doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
+    vocabulary: tuple[str, ...]
+    doc_prior: LogLinear  # alpha of the training documents
+    word_prior: LogLinear  # beta of the vocabulary
+    history: Mapping[str, NDArray[Any]]  # columns of `history_`
+    schema: Schema | None  # how texts became words; None where tokens or counts were given
+    seed: int
+    n_iter: int  # iterations done; 0 where another program trained the model
+    n_shards: int
+    named_words: bool  # False where the vocabulary only numbers the columns of a matrix
+
+    @property
+    def labels(self) -> Design:
+        """The labels of the training documents."""
+        return self.doc_prior.design
+
+    @property
+    def features(self) -> Design:
+        """The features of the vocabulary."""
+        return self.word_prior.design
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Names of labels, without the default label."""
+        return self.labels.names[:-1]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of word features, without the default feature."""
+        return self.features.names[:-1]
+
+    @property
+    def has_unlabeled(self) -> bool:
+        """Whether some training documents had no labels."""
+        return self.labels.bare_row is not None
+
+    @property
+    def n_topics(self) -> int:
+        return int(self.phi.shape[1])
+
+    @cached_property
+    def word_index(self) -> dict[str, int]:
+        """Row of phi by word."""
+        return {word: v for v, word in enumerate(self.vocabulary)}
+
+    @cached_property
+    def topic_shares(self) -> NDArray[np.float64]:
+        """Share of each topic in the training tokens, averaged over draws."""
+        totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
+        shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
+        return shares
+
+
+class FittedModel(BaseEstimator):
+    """An estimator that keeps its result in `fitted_`: attributes, tables of topics, and the view in notebooks."""
+
+    _fitted: Fitted  # absent before `fit`
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    @property
+    def fitted_(self) -> Fitted:
+        """The result of training; NotFittedError before `fit`."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises
+        return self._fitted
+
+    @property
+    def components_(self) -> NDArray[np.float32]:
+        """Probabilities of words [topic, word]; rows sum to 1."""
+        transposed: NDArray[np.float32] = self.fitted_.phi.T
+        return transposed
+
+    @property
+    def doc_topics_(self) -> NDArray[np.float32]:
+        """Topic proportions of the training documents [document, topic]; rows sum to 1."""
+        return self.fitted_.doc_topics
+
+    @property
+    def draws_(self) -> tuple[Draw, ...]:
+        """The posterior samples that were kept."""
+        return self.fitted_.draws
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """Words, in the order of the columns of `components_`."""
+        return self.fitted_.vocabulary
+
+    @property
+    def label_names_(self) -> tuple[str, ...]:
+        """Labels of the training documents; empty where the model learned from none."""
+        return self.fitted_.label_names
+
+    @property
+    def label_sizes_(self) -> NDArray[np.float64]:
+        """Number of training documents with each label; the last entry is the default label, with all documents."""
+        return self.fitted_.labels.label_sizes
+
+    @property
+    def feature_names_(self) -> tuple[str, ...]:
+        """Features of the vocabulary; empty where the model learned from none."""
+        return self.fitted_.feature_names
+
+    @property
+    def schema_(self) -> Schema | None:
+        """How texts become words; None where the model was fitted on tokens or counts."""
+        return self.fitted_.schema
+
+    @property
+    def seed_(self) -> int:
+        """The seed that was drawn from `random_state`."""
+        return self.fitted_.seed
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations done; fewer than `n_iter` where Ctrl-C ended training."""
+        return self.fitted_.n_iter
+
+    @property
+    def n_shards_(self) -> int:
+        """Shards that the corpus was cut into."""
+        return self.fitted_.n_shards
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """A row per iteration: log-likelihood per token, seconds, tokens moved, and tables where a prior draws them."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.fitted_.history))
+
+    def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
+        """A row per topic: its share of the training tokens, and its most probable words.
+
+        Parameters
+        ----------
+        top_n : int
+            Words per topic.
+        format : {"list", "wide"}
+            One column `words` that holds lists, or the columns `word1`, `word2`, ….
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> model = LDA(1, n_iter=5, verbose=False).fit(["cat dog cat cat dog", "cat rain"])
+        >>> model.topics(2)["words"][0]
+        ['cat', 'dog']
+        >>> list(model.topics(2, format="wide").columns)
+        ['topic', 'share', 'word1', 'word2']
+        """
+        import pandas as pd
+
+        if format not in ("list", "wide"):
+            raise InputError(f"format must be 'list' or 'wide', not {format!r}")
+        words = self.top_words(top_n)
+        table = pd.DataFrame({"topic": np.arange(len(words)), "share": self.fitted_.topic_shares})
+        if format == "list":
+            return table.assign(words=words)
+        return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
+
+    def top_words(self, top_n: int = 10) -> list[list[str]]:
+        """The most probable words of each topic as lists: what gensim's `CoherenceModel` takes as `topics`.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> model = LDA(1, n_iter=5, verbose=False).fit(["cat dog cat cat dog", "cat rain"])
+        >>> model.top_words(2)
+        [['cat', 'dog']]
+        """
+        vocabulary = self.fitted_.vocabulary
+        if top_n < 1:
+            raise InputError(f"top_n must be at least 1, not {top_n}")
+        return [[vocabulary[v] for v in row] for row in best_words(self.components_, top_n)]
+
+    def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
+        """The most probable words of one topic, with their probabilities."""
+        import pandas as pd
+
+        fitted = self.fitted_
+        if not 0 <= topic < fitted.n_topics:
+            raise InputError(f"no topic {topic}; topics are numbered 0 to {fitted.n_topics - 1}")
+        probabilities = fitted.phi[:, topic]
+        best = best_words(probabilities, top_n)
+        return pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities[best]})
+
+    def _repr_html_inner(self) -> str:
+        """The topics of a fitted model; scikit-learn's diagram of an unfitted one."""
+        if not self.__sklearn_is_fitted__():
+            return str(super()._repr_html_inner())
+        table = self.topics()
+        table = table.assign(share=table["share"].map("{:.1%}".format), words=table["words"].map(", ".join))
+        return frame_html(self._describe_size(), table, "topics()")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _describe_size(self) -> str:
+        fitted = self.fitted_
+        counts = {
+            "topic": fitted.n_topics,
+            "word": len(fitted.vocabulary),
+            "label": len(fitted.label_names),
+            "word feature": len(fitted.feature_names),
+        }
+        parts = ", ".join(_count(n, noun) for noun, n in counts.items() if n)
+        iterations = f" of {_count(fitted.n_iter, 'iteration')}" if fitted.n_iter else ""
+        return f"{type(self).__name__}: {parts}; {_count(len(fitted.draws), 'draw')}{iterations}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def best_words(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[np.int64]:
+    """Columns of the most probable words of a topic, or of each topic; ties go to the first column."""
+    if probabilities.ndim > 1:
+        return np.array([best_words(row, top_n) for row in probabilities], np.int64)
+    candidates = np.arange(len(probabilities))
+    if 0 < top_n < len(probabilities) // 2:  # a partition finds the candidates without sorting all words
+        candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])
+    return candidates[np.argsort(-probabilities[candidates], kind="stable")[: max(top_n, 0)]]
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """scikit-learn's `available_if`, which type checkers see through: the method exists where `check(model)` holds."""
+    decorate: Callable[[Method], Method] = _available_if(check)
+    return decorate

@@ -1,0 +1,381 @@
+"""New documents under a fitted model: their topics, how well the model predicts them, and their labels."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import compress, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import TransformerMixin
+
+from metalda.corpus import Corpus, NamedMatrix
+from metalda.corpus.vocabulary import renumber
+from metalda.errors import InputError
+from metalda.meta.design import Design
+from metalda.models.declaration import Declaration
+from metalda.models.fitted import Fitted, available_if
+from metalda.models.inputs import has_words, read_input, without_labels
+from metalda.samplers import Draw
+from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
+from metalda.samplers.shards import shard_bounds
+from metalda.training.distributed.cluster import Cluster
+from metalda.utils.threads import count_jobs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEFT_OUT = -1
+TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
+MAX_LABEL_SETS = 2000  # the time of a prediction grows with their number
+
+# theta of documents, given the design of their labels and phi.
+Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
+
+
+class FoldingIn(TransformerMixin, Declaration):
+    """Predictions for new documents, given the topics of a fitted model."""
+
+    def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
+        """Topic proportions of documents, one row each; rows sum to 1.
+
+        Out-of-vocabulary words are used where they have features (or vectors, in models that learn from these), labels
+        that the model was not trained on are ignored with a warning, and documents without labels get the prior of an
+        average document. A row depends on its own document only. With a `dask.distributed.Client` the workers of a
+        cluster share the documents.
+        """
+        documents, labels, phi = self._encode_known(X, y)
+        if client is None:
+            return self._infer(self.draws_, documents, labels, phi)
+        light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
+        light._fitted = replace(self.fitted_, doc_topics=self.doc_topics_[:0], phi=self.fitted_.phi[:0])
+        return infer_on_cluster(Cluster(client), partial(light._infer, light.draws_), documents, labels, phi)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: topic0, topic1, …."""
+        return np.array([f"topic{k}" for k in range(self.fitted_.n_topics)], dtype=object)
+
+    def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
+        """Perplexity of every second word of each document, given the other words and the labels.
+
+        Parameters
+        ----------
+        X, y
+            Documents and labels, as in `fit`.
+        unseen : {"ignore", "features"}
+            Out-of-vocabulary words: leave them out, or give them the probability that their features (or the default
+            feature alone, or their vectors) suggest.
+        draws : {"mean", "last", "each"}
+            Use averaged topics; the last state only, as the Java original does; or average the predictions of all
+            kept states, which is best and slowest.
+        """
+        return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log predictive probability per word by document completion; higher is better."""
+        return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
+
+    @available_if(lambda model: model.uses_labels)
+    def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
+        """Probabilities of labels of documents without known labels: a row per document, a column per label.
+
+        By Bayes' rule over the sets of labels that training documents had: the share of the set times the probability
+        of the document's words under the set's alpha, averaged over draws; a label has the probability of all sets
+        with it. Where each training document had one label, the sets are the labels, and rows sum to 1.
+
+        Parameters
+        ----------
+        X
+            Documents, as in `fit`. Labels in a corpus are ignored.
+
+        Notes
+        -----
+        The sum over the topics of words is done by Gibbs sampling, seeded by the document. Only the 2,000 most frequent
+        sets are considered.
+        """
+        import pandas as pd
+
+        require_labels(self.fitted_)
+        documents, _, phi = self._encode_known(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary), None)
+        probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
+        return pd.DataFrame(probabilities, columns=list(self.label_names_))
+
+    @available_if(lambda model: model.uses_labels)
+    def predict_labels(self, X: Any, threshold: float | None = None) -> NDArray[Any] | list[tuple[str, ...]]:
+        """The most probable label of each document; or, with a threshold, all labels that are probable enough.
+
+        Parameters
+        ----------
+        X
+            Documents, as in `fit`. Labels in a corpus are ignored.
+        threshold : float, optional
+            For documents that may have several labels, or none: the least probability of a label, such as 0.5.
+
+        Returns
+        -------
+        array of str, or list of tuples of str
+            One label per document; with a threshold its labels, the most probable first.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> labels = ["pets", "pets", "weather", "weather"]
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(10 * texts, 10 * labels)
+        >>> model.predict_labels(["dog dog", "rain"]).tolist()
+        ['pets', 'weather']
+        >>> model.predict_labels(["dog dog", "rain"], threshold=0.5)
+        [('pets',), ('weather',)]
+        """
+        if threshold is not None and not 0 < threshold <= 1:
+            raise InputError(f"threshold must lie between 0 and 1, not {threshold!r}")
+        probabilities = self.predict_label_probabilities(X).to_numpy()
+        names = np.array(self.label_names_, dtype=object)
+        if threshold is None:
+            best_names: NDArray[Any] = names[probabilities.argmax(axis=1)]
+            return best_names
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        rows = zip(probabilities, order, strict=True)
+        return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
+
+    def to_corpus(self, X: Any, y: Any = None) -> Corpus:
+        """Documents as the model reads them: texts are tokenized as those of the training were."""
+        fitted = self.fitted_
+        if not fitted.named_words and has_words(X):
+            raise InputError(
+                "the model was fitted on a matrix without names, so it knows no words, only columns; "
+                "give a matrix with the same columns, or fit with vocabulary="
+            )
+        labels = y if self.uses_labels else None
+        schema = fitted.schema
+        if schema is not None and not self.uses_labels:
+            schema = schema.override(labels=())
+        return read_input(self, X, labels, fitted.vocabulary, fitting=False, schema=schema)
+
+    def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """The arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
+
+        Out-of-vocabulary words are left out of lengths and frequencies. Topics keep their order, but pyLDAvis counts
+        from 1: its topic 1 is our topic 0.
+
+        Parameters
+        ----------
+        X, y
+            Documents and labels, as in `fit`: those of the training, or others.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+        >>> model = LDA(2, n_iter=20, random_state=0, verbose=False).fit(texts)
+        >>> arguments = model.to_pyldavis(texts)
+        >>> arguments["doc_lengths"].tolist()
+        [3, 2, 3, 2]
+
+        Then ``pyLDAvis.display(pyLDAvis.prepare(**arguments))``.
+        """
+        corpus = self.to_corpus(X, y)
+        known = self._encode(corpus, ()).all()
+        return {
+            "topic_term_dists": self.components_.astype(np.float64),
+            "doc_topic_dists": np.asarray(self.transform(corpus), np.float64),
+            "doc_lengths": np.diff(known.offsets),
+            "vocab": list(self.vocabulary_),
+            "term_frequency": np.bincount(known.words, minlength=len(self.vocabulary_)),
+            "sort_topics": False,
+        }
+
+    def _encode_known(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
+        """New documents in the words that the model has information on, their labels, and phi of these words."""
+        corpus = self.to_corpus(X, y)
+        unseen = self._unseen_words(corpus)
+        unseen = tuple(compress(unseen, self._knows_of(unseen)))
+        encoded = self._encode(corpus, unseen)
+        documents, phi = encoded.all(), self.fitted_.phi
+        if unseen:
+            phi = np.concatenate([phi, self._mean_phi_alone(self.draws_, unseen)])
+        warn_of_unknown_documents(corpus.offsets, documents.offsets)
+        return documents, encoded.labels, phi
+
+    def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
+        known = self.fitted_.word_index
+        return tuple(word for word in corpus.vocabulary if word not in known)
+
+    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
+        given = corpus.labels if self.uses_labels else None
+        labels = encode_labels(self.fitted_, given, len(corpus), real=self._real_labels)
+        return encode(self.fitted_, corpus, unseen, labels)
+
+    def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
+        """log p(w) of every second word."""
+        fitted = self.fitted_
+        if unseen not in ("ignore", "features"):
+            raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
+        if draws not in ("mean", "last", "each"):
+            raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
+        corpus = self.to_corpus(X, y)
+        new_words = self._unseen_words(corpus) if unseen == "features" else ()
+        encoded = self._encode(corpus, new_words)
+        observed, scored = encoded.halves()
+        if not len(scored.words):
+            raise InputError("no words to score: no document has a second word that the model knows")
+        kept = fitted.draws[-1:] if draws == "last" else fitted.draws
+        groups = [(draw,) for draw in kept] if draws == "each" else [kept]
+
+        def predict(group: Sequence[Draw]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            known = group is fitted.draws and not new_words
+            phi = fitted.phi if known else self._mean_phi(group, fitted.vocabulary, fitted.word_prior, new_words)
+            return self._infer(group, observed, encoded.labels, phi), phi
+
+        return np.log(complete(scored, map(predict, groups)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Documents whose words are rows of phi: the model's vocabulary, then known out-of-vocabulary words."""
+
+    corpus: Corpus
+    numbers: NDArray[np.int32]  # row of phi of each word in the corpus vocabulary; LEFT_OUT where it is ignored
+    labels: Design
+    word_keys: NDArray[np.uint64]
+    seed: int
+
+    def all(self) -> Documents:
+        """Every word that the model does not ignore."""
+        return self._select(None)
+
+    def halves(self) -> tuple[Documents, Documents]:
+        """Every other word: positions 0, 2, 4 … are observed, 1, 3, 5 … are scored.
+
+        Positions are counted before words that the model ignores are dropped.
+        """
+        return self._select(lambda offsets: ~every_second(offsets)), self._select(every_second)
+
+    def _select(self, choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None) -> Documents:
+        words, offsets = renumber(self.corpus.words, self.corpus.offsets, self.numbers, choose)
+        keys = key_documents(words, offsets, self.word_keys, self.labels, self.seed)
+        return Documents(words, offsets, self.labels.row_of, keys)
+
+
+def encode(fitted: Fitted, corpus: Corpus, unseen: tuple[str, ...], labels: Design) -> Encoded:
+    """Number the words of a corpus: the model's vocabulary first, then the out-of-vocabulary words of `unseen`."""
+    n_seen = len(fitted.vocabulary)
+    seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
+    numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
+    keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(word) for word in unseen], np.uint64)])
+    return Encoded(corpus, numbers, labels, keys, fitted.seed)
+
+
+def _key(word: str) -> int:
+    """A number for an out-of-vocabulary word that is the same in every batch."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which words document completion scores: positions 1, 3, 5 … of each document."""
+    position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    is_scored: NDArray[np.bool_] = position % 2 == 1
+    return is_scored
+
+
+def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, *, real: bool) -> Design:
+    """The labels of new documents in the order of the model; others are ignored, and counted in a warning."""
+    names = fitted.label_names
+    if labels is None:
+        nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
+        return Design.build(nothing, n_documents, real=real, numbers=False)
+    known, matrix = set(names), labels.matrix
+    is_unknown = np.array([name not in known for name in labels.names], bool)
+    found = np.flatnonzero(is_unknown[matrix.indices] & (matrix.data != 0)) if is_unknown.any() else np.empty(0, int)
+    if len(found):
+        n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
+        present = [labels.names[j] for j in np.unique(matrix.indices[found])]
+        examples = ", ".join(repr(name) for name in present[:3])
+        warnings.warn(
+            f"labels that the model was not trained on are ignored: {len(present):,} different ones in "
+            f"{n_affected:,} documents, such as {examples}",
+            stacklevel=4,
+        )
+    return Design.build(labels.select(names), n_documents, real=real, numbers=fitted.labels.has_numbers)
+
+
+def warn_of_unknown_documents(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
+    """Warn of documents whose words are all out of vocabulary, given offsets before and after these were dropped."""
+    n_unknown = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
+    if n_unknown:
+        warnings.warn(
+            f"{n_unknown:,} of {len(before) - 1:,} documents have no word that the model knows; "
+            "they get the proportions expected of a document with their labels",
+            stacklevel=4,
+        )
+
+
+def infer_on_cluster(
+    cluster: Cluster, infer: Infer, documents: Documents, labels: Design, phi: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """theta of new documents by the workers of a cluster: the result of `infer`, since rows are independent."""
+    bounds = shard_bounds(documents.offsets, 1 + len(documents.words) // TOKENS_PER_TASK)
+    parts = (_cut(documents, first, last) for first, last in pairwise(bounds))
+    rows = replace(labels, row_of=labels.row_of[:0])  # every part has the rows of its documents
+    return np.concatenate(list(cluster.map(_infer_part, parts, infer, rows, phi, name="transform")))
+
+
+def _cut(documents: Documents, first: int, last: int) -> Documents:
+    offsets = documents.offsets[first : last + 1]
+    words = documents.words[offsets[0] : offsets[-1]]
+    return Documents(words, offsets - offsets[0], documents.doc_rows[first:last], documents.keys[first:last])
+
+
+def _infer_part(documents: Documents, infer: Infer, labels: Design, phi: NDArray[np.float32]) -> NDArray[np.float32]:
+    return infer(documents, labels, phi)
+
+
+class LabelSets(NamedTuple):
+    """The sets of labels that training documents had, the most frequent first."""
+
+    matrix: Any  # [set, label], the default label last
+    shares: NDArray[np.float64]  # of the labeled documents
+
+    @classmethod
+    def of(cls, design: Design) -> LabelSets:
+        """All sets but the empty one: the labels of a document without labels may be missing."""
+        sizes = np.where(np.diff(design.row_starts) > 1, design.row_sizes, 0)
+        rows = np.argsort(-sizes, kind="stable")[: min(MAX_LABEL_SETS, np.count_nonzero(sizes))]
+        return cls(design.matrix[rows], sizes[rows] / sizes[rows].sum())
+
+    def alpha(self, draws: Sequence[Draw]) -> NDArray[np.float64]:
+        """alpha[draw, set, topic]; kept from 0 and infinity."""
+        logs = np.stack([self.matrix @ draw.log_doc_weights for draw in draws])
+        alpha: NDArray[np.float64] = np.exp(np.clip(logs, -80, 80))
+        return alpha
+
+
+def require_labels(fitted: Fitted) -> None:
+    """InputError unless the model learned from labels that can be predicted."""
+    if not fitted.label_names:
+        raise InputError("the model learned from no labels, so it cannot predict them; fit it with labels (--labels)")
+    if fitted.labels.has_numbers:
+        raise InputError("the model learned from numbers, which it cannot predict; cut them into bins (bins, --bins)")
+
+
+def label_probabilities(
+    fitted: Fitted, documents: Documents, phi: NDArray[np.float32], n_jobs: int
+) -> NDArray[np.float32]:
+    """p(label | words) [document, label] by Bayes' rule over the label sets of the training documents."""
+    sets = LabelSets.of(fitted.labels)
+    members = sparse.csr_array(sets.matrix[:, :-1])
+    return infer_labels(documents, sets.alpha(fitted.draws), sets.shares, members, phi, n_jobs)

@@ -1,0 +1,44 @@
+"""``metalda chains``."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import metalda
+from cli.helpers import Run, error_line
+
+
+def test_chains_prints_what_the_library_gives(run: Run, chains: list[Path]) -> None:
+    expected = metalda.diagnose_chains([metalda.load(path) for path in chains])
+    shown = json.loads(run("chains", *chains, "--format", "json").stdout)
+    assert [row["rhat"] for row in shown["quantities"]] == pytest.approx(list(expected["rhat"]))
+    assert [row["topic"] for row in shown["quantities"]] == [None, 0, 1, 0, 1]
+    assert shown["verdicts"] == expected["verdict"].value_counts().to_dict()
+    rows = list(csv.DictReader(io.StringIO(run("chains", *chains, "--format", "csv").stdout)))
+    assert [float(row["ess"]) for row in rows] == pytest.approx(list(expected["ess"]), rel=1e-5)
+    table = run("chains", *chains, "--top", 1).stdout.splitlines()
+    assert table[1].split()[:3] == ["log", "likelihood", f"{expected['rhat'][0]:.3f}"]
+    assert f"{expected['rhat'][1:].max():.3f}" in table[2]  # the worst first
+    assert table[3] == ""
+    assert any("matched by their words" in line for line in table)
+
+
+def test_hostile_words_and_labels_reach_no_terminal(run: Run, chains: list[Path]) -> None:
+    for format in ("table", "json", "csv"):
+        result = run("chains", *chains, "--format", format)
+        assert result.exit_code == 0, result.output
+        assert "\x1b" not in result.output
+        assert "31mred" in result.output
+
+
+def test_bad_input_is_one_line(run: Run, chains: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "give two or more" in error_line(run("chains", chains[0]))
+    assert "no such folder" in error_line(run("chains", chains[0], tmp_path / "none"))
+    assert "MODEL" in error_line(run("chains"))
+    assert "it is the same chain" in error_line(run("chains", chains[0], chains[0]))
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    assert "pip install 'metalda[chains]'" in error_line(run("chains", *chains))
