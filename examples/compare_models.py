@@ -1,7 +1,7 @@
-"""Several models on one corpus, each with several seeds, in one table.
+"""Compare several models on one corpus, with several seeds each.
 
 python examples/compare_models.py
-python examples/compare_models.py --folder comparison     # can be interrupted, and goes on where it was
+python examples/compare_models.py --folder comparison     # can be interrupted and resumed
 """
 
 import argparse
@@ -11,10 +11,10 @@ from metalda import compare, datasets
 options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 options.add_argument("--models", default="metalda,metalda:doc_prior=default,lda,dmr")
 options.add_argument("--topics", type=int, default=20)
-options.add_argument("--sweeps", type=int, default=200)
+options.add_argument("--iterations", type=int, default=200)
 options.add_argument("--seeds", type=int, default=3)
-options.add_argument("--limit", type=int, help="so many docstrings at most")
-options.add_argument("--folder", help="keep every run here")
+options.add_argument("--limit", type=int, help="maximum number of docstrings")
+options.add_argument("--folder", help="store every run in this folder")
 given = options.parse_args()
 
 modules = ["asyncio", "email", "logging", "tkinter", "turtle", "unittest", "xml"]
@@ -26,7 +26,7 @@ table = compare(
     corpus,
     given.models,
     n_components=given.topics,
-    n_iter=given.sweeps,
+    n_iter=given.iterations,
     seeds=given.seeds,
     folder=given.folder,
 )

@@ -1,6 +1,6 @@
-"""What modules of Python's documentation do to topics, as a picture with intervals.
+"""Plot the effects of modules on the topics of Python's documentation, with intervals.
 
-python examples/effects_plot.py effects.png     # docs/images/effects.png was made by this
+python examples/effects_plot.py effects.png     # creates docs/images/effects.png
 """
 
 import argparse
@@ -8,22 +8,22 @@ import argparse
 from metalda import MetaLDA, datasets, plot_effects
 
 options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-options.add_argument("picture", help="file to write: .png, .svg or .pdf")
+options.add_argument("file", help="output file: .png, .svg or .pdf")
 options.add_argument("--topics", type=int, default=30)
-options.add_argument("--sweeps", type=int, default=600)
-options.add_argument("--limit", type=int, help="so many docstrings at most")
+options.add_argument("--iterations", type=int, default=600)
+options.add_argument("--limit", type=int, help="maximum number of docstrings")
 options.add_argument("--modules", nargs="+", default=["asyncio", "email", "unittest"])
 given = options.parse_args()
 
 corpus = datasets.load_python_docs(limit=given.limit)
-model = MetaLDA(given.topics, n_iter=given.sweeps, n_draws=30, random_state=0).fit(corpus)
+model = MetaLDA(given.topics, n_iter=given.iterations, n_draws=30, random_state=0).fit(corpus)
 
-# The topics for which it matters most which of these modules a docstring is from.
+# The topics whose effects differ most between these modules.
 effects = model.label_effects()
 chosen = effects[effects["label"].isin(given.modules)]
 spread = chosen.groupby("topic")["effect"].agg(lambda effect: effect.max() - effect.min())
 topics = spread.nlargest(6).index.tolist()
 
 axes = plot_effects(model, given.modules, topics, interval=0.9)
-axes.figure.savefig(given.picture, dpi=150)
+axes.figure.savefig(given.file, dpi=150)
 print(model.topics(top_n=8).set_index("topic").loc[topics].to_string())

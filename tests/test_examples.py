@@ -1,4 +1,4 @@
-"""The programs of examples/ run, as they are, on less."""
+"""The programs of examples/ run, with small settings."""
 
 import os
 import subprocess
@@ -9,20 +9,20 @@ import pytest
 
 from repository import ROOT
 
-SMALL = ["--topics", "4", "--sweeps", "24", "--limit", "3000"]  # of which two states are kept
+SMALL = ["--topics", "4", "--iterations", "24", "--limit", "3000"]  # keeps two posterior samples
 ARGUMENTS = {
     "cluster.py": SMALL,
     "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
     "effects_plot.py": ["effects.png", *SMALL],
-    "labelled_texts.py": SMALL,
+    "labeled_texts.py": SMALL,
     "short_texts.py": SMALL,
 }
-SHOWN = {  # something that only the end of the program prints
-    "cluster.py": "The same proportions: True",
+SHOWN = {  # printed at the end of the program
+    "cluster.py": "Identical proportions: True",
     "compare_models.py": "seconds_per_iteration",
     "effects_plot.py": "words",
-    "labelled_texts.py": "Perplexity of",
-    "short_texts.py": "words seen in training",
+    "labeled_texts.py": "Perplexity of",
+    "short_texts.py": "without out-of-vocabulary words",
 }
 WRITTEN = {"effects_plot.py": ["effects.png"]}
 

@@ -1,4 +1,4 @@
-"""Parameters described together keep their own defaults and types: griffe gives all the first one's."""
+"""Give parameters that share one description their own defaults and types. griffe uses those of the first for all."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import griffe
 
 
 class OwnDefaults(griffe.Extension):
-    """Sets right what was parsed. It must come after griffe's own `dataclasses`, from which classes have parameters."""
+    """Correct the parsed parameters. Runs after griffe's `dataclasses`, which adds the parameters of classes."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         for described in _described(pkg):
@@ -16,7 +16,7 @@ class OwnDefaults(griffe.Extension):
 
 
 def _described(found: Any) -> Any:
-    """Classes and functions with a docstring, at any depth."""
+    """Yield all classes and functions with a docstring, recursively."""
     for member in list(found.members.values()):
         if not member.is_alias:
             if (member.is_class or member.is_function) and member.docstring:

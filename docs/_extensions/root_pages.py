@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and CHANGELOG.md are pages of the site too; their links, written from the root, are made to fit."""
+"""Show CONTRIBUTING.md and CHANGELOG.md as pages of the site, with their links adapted."""
 
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,6 @@ PAGES = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Called by mkdocs for every page, with its text."""
+    """Replace the text of a page. mkdocs calls this for every page."""
     source = PAGES.get(page.file.src_uri)
     return markdown if source is None else (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
