@@ -64,7 +64,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
         """Step 3."""
         augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
-        log_weights = alpha.log_weights.copy()
+        log_weights: Weights = alpha.log_weights.copy()
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
             self._draw(log_weights, alpha.values, not alpha.is_rescaled, augmentation, first, last, rng)
@@ -83,7 +83,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 
     def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
         """Step 4."""
-        log_weights = beta.log_weights.copy()
+        log_weights: Weights = beta.log_weights.copy()
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
             are_exact = np.array_equal(beta.rescaled_sums[first:last], beta.topic_sums[first:last])

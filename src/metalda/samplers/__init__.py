@@ -1,6 +1,6 @@
 """How topics are assigned to tokens, and what is kept of an assignment."""
 
-from metalda.samplers.base import Assignment, Problem, Run, Sampler
+from metalda.samplers.base import Assignment, Problem, Sampler
 from metalda.samplers.counts import TopicCounts
 from metalda.samplers.draws import Draw
 from metalda.samplers.latent import LatentFeatures
@@ -14,7 +14,6 @@ __all__ = [
     "LatentFeatures",
     "Problem",
     "PseudoDocuments",
-    "Run",
     "Sampler",
     "Tokens",
     "TopicCounts",

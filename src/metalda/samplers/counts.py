@@ -104,9 +104,11 @@ class TopicCounts:
         )
         values, sums = frozen(beta.values, np.float32), frozen(beta.rescaled_sums, np.float64)
         if self.design.n_rows == 1:
-            return sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
+            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
+            return int(moved), float(log_likelihood)
         word_rows = frozen(self.design.row_of, np.int32)
-        return sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
+        moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
+        return int(moved), float(log_likelihood)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
         """Add the difference between two states of the counts."""
@@ -135,11 +137,12 @@ class TopicCounts:
     def of_words(self, beta: Beta, first: int, last: int) -> float:
         """The terms of words first … last - 1 in the log-likelihood."""
         rows, values = frozen(self.design.row_of, np.int32), frozen(beta.values, np.float32)
-        return word_log_likelihood(self.starts, *self._as_input[:3], rows, values, first, last)
+        return float(word_log_likelihood(self.starts, *self._as_input[:3], rows, values, first, last))
 
     def of_totals(self, beta: Beta) -> float:
         """The terms of the topic totals, which are subtracted."""
-        return totals_log_likelihood(frozen(self.topic_totals, np.int64), frozen(beta.rescaled_sums, np.float64))
+        totals = frozen(self.topic_totals, np.int64)
+        return float(totals_log_likelihood(totals, frozen(beta.rescaled_sums, np.float64)))
 
     def pack(self, first: int, last: int) -> PackedCounts:
         """The lists of words first … last - 1, ready to be sent."""

@@ -136,7 +136,7 @@ class LatentAssignment(Assignment):
 
         def sweep_shard(s: int, counts: ArrayCounts) -> tuple[int, float]:
             shard = shards[s]
-            return sweep_latent(
+            moved, log_likelihood = sweep_latent(
                 shard.words,
                 shard.offsets,
                 shard.doc_order,
@@ -154,6 +154,7 @@ class LatentAssignment(Assignment):
                 *counts.arrays,
                 seeds[s],
             )
+            return int(moved), float(log_likelihood)
 
         results = sweep_shards(self.kind_counts, self._scratch, len(shards), sweep_shard, run)
         of_words = self._log_likelihood(each_beta, masses, shares, softmax, joint)
@@ -164,12 +165,13 @@ class LatentAssignment(Assignment):
         counts, totals = (frozen(array, array.dtype) for array in self.kind_counts.arrays)
         n_tokens = totals.sum(axis=1)
         found = float(xlogy(n_tokens[BY_COUNTS], shares[BY_COUNTS]))
-        found += counts_log_likelihood(counts[BY_COUNTS], totals[BY_COUNTS], beta, masses[BY_COUNTS])
+        found += float(counts_log_likelihood(counts[BY_COUNTS], totals[BY_COUNTS], beta, masses[BY_COUNTS]))
         if joint:
             rows, table = self.sampler.vector_rows, frozen(softmax, np.float32)
-            return found + softmax_log_likelihood(counts[BY_VECTORS], rows, table)
+            return found + float(softmax_log_likelihood(counts[BY_VECTORS], rows, table))
         found += float(xlogy(n_tokens[BY_VECTORS], shares[BY_VECTORS]))
-        return found + counts_log_likelihood(counts[BY_VECTORS], totals[BY_VECTORS], beta, masses[BY_VECTORS])
+        by_vectors = counts_log_likelihood(counts[BY_VECTORS], totals[BY_VECTORS], beta, masses[BY_VECTORS])
+        return found + float(by_vectors)
 
     @property
     def counts(self) -> TopicCounts:  # type: ignore[override]
@@ -206,7 +208,8 @@ def mean_softmax(
     words = WordVectors(vectors[has_vector])
     for draw in draws:
         total[has_vector] += words.softmax(draw.extra["topic_vectors"])
-    return total / np.float32(len(draws))
+    total /= np.float32(len(draws))
+    return total
 
 
 def mean_softmax_alone(

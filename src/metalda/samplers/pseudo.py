@@ -105,7 +105,7 @@ class PseudoAssignment(Assignment):
     @property
     def pseudo_counts(self) -> NDArray[np.int32]:
         """N[l, k]"""
-        return np.sum(self._shares, axis=0, dtype=np.int32)
+        return np.asarray(np.sum(self._shares, axis=0, dtype=np.int32))
 
     @property
     def pseudo_sizes(self) -> NDArray[np.int32]:
@@ -191,7 +191,7 @@ class PseudoAssignment(Assignment):
         by_pseudo = frozen(self.pseudo_counts, np.int32), frozen(alpha.values[0], np.float64)
         spread = np.full(self.sampler.n_pseudo, self.sampler.concentration)
         sizes = frozen(self.pseudo_sizes[None], np.int32), frozen(spread, np.float64)
-        return log_multinomials(*by_pseudo) + log_multinomials(*sizes)
+        return float(log_multinomials(*by_pseudo) + log_multinomials(*sizes))
 
     def _pseudo_of(self, s: int) -> Pseudo:
         return self.pseudo[self.problem.shard_bounds[s] : self.problem.shard_bounds[s + 1]]
@@ -220,7 +220,7 @@ class PseudoAssignment(Assignment):
 def _proportions(counts: NDArray[np.int32], alpha: NDArray[np.floating]) -> NDArray[np.float64]:
     """theta[l, k] = (N[l, k] + alpha[k]) / (N[l] + alpha.)"""
     weights = counts + alpha.astype(np.float64)
-    return weights / weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 class Mixture(NamedTuple):

@@ -54,7 +54,7 @@ class WordVectors:
         with one_blas_thread():
             exponentials, _, totals = self.exponentiate(topic_vectors)
         exponentials /= totals[:, None]
-        return np.maximum(exponentials, np.finfo(exponentials.dtype).tiny).T
+        return np.asarray(np.maximum(exponentials, np.finfo(exponentials.dtype).tiny).T)
 
     def log_normalizer(self, topic_vectors: Floats) -> Floats:
         """log sum_v exp(tau[k]·omega[v])"""
@@ -115,7 +115,7 @@ class SoftmaxPosterior:
         """A step of Newton's, if all words were equally probable: it sees to it that no axis is too long or short."""
         axes, variances = self.words.axes
         curvature = self.totals[topics, None] * variances + 2 * self.regularization
-        return ((gradient @ axes) / curvature) @ axes.T
+        return np.asarray(((gradient @ axes) / curvature) @ axes.T)
 
 
 def climb(likelihood: SoftmaxPosterior, start: Floats) -> Floats:
@@ -177,4 +177,4 @@ def _search(
 
 def _dot(a: Floats, b: Floats) -> Floats:
     """Row-wise dot products."""
-    return np.einsum("kd,kd->k", a, b)
+    return np.asarray(np.einsum("kd,kd->k", a, b))

@@ -135,7 +135,7 @@ class UrnAssignment(Assignment):
 
         def sweep_shard(s: int, urns: ArrayCounts) -> int:
             counts, nowhere = UrnCounts(*urns.arrays), np.empty((0, self.problem.n_topics), np.float32)
-            return sweep_documents(self._texts(s), self._neighbors, chances, priors, counts, nowhere, seeds[s])
+            return int(sweep_documents(self._texts(s), self._neighbors, chances, priors, counts, nowhere, seeds[s]))
 
         moved = sweep_shards(self.urns, self._scratch, len(seeds), sweep_shard, run)
         return sum(moved), urn_log_likelihood(priors, _as_input(self._counts))
@@ -180,7 +180,9 @@ class UrnAssignment(Assignment):
 
     def _add_up(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
         """c = n + promotion * r"""
-        return kinds[0] + self._promotion * kinds[1] if len(kinds) > 1 else kinds[0].copy()
+        if len(kinds) == 1:
+            return np.array(kinds[0])
+        return np.asarray(kinds[0] + self._promotion * kinds[1])
 
     def _priors(self, alpha: Alpha, beta: Beta) -> UrnPriors:
         value, total = float(beta.values[0, 0]), float(beta.rescaled_sums[0])

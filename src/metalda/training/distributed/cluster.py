@@ -140,7 +140,8 @@ class Cluster:
             for _attempt in range(MOST_LOSSES):
                 try:
                     start()
-                    return self.collect([pending[0][1]], list(self._threads))[0]
+                    result: T = self.collect([pending[0][1]], list(self._threads))[0]
+                    return result
                 except WorkersLost as loss:  # noqa: PERF203
                     logger.warning("Lost workers (%s); their work is repeated.", str(loss))
                     copies.clear()  # Dask drops superfluous copies, so the last one may have been lost

@@ -194,7 +194,7 @@ def observe_documents(
 def give_topics(host: Host, n_turns: int) -> Topics:
     """The topics of all tokens of a host."""
     host.require(n_turns)
-    return host.share.topics.copy()
+    return np.array(host.share.topics)
 
 
 def give_counts(host: Host, n_turns: int) -> list[PackedCounts]:
