@@ -1,6 +1,6 @@
-"""Every figure that we are held to, beside its bar: ``python -m benchmarks [--only lda,threads] [--json FILE]``.
+"""All figures with their targets: ``python -m benchmarks [--only lda,threads] [--json FILE]``.
 
-Needs the extra `bench` and the real corpora, half an hour, and nothing else running; `--quick` is a rehearsal.
+Needs the extra `bench`, the real corpora, half an hour, and an idle machine. `--quick` only checks that it runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", help="some of: " + ", ".join(CASES))
     parser.add_argument("--json", type=Path, help="write the rows to this file")
-    parser.add_argument("--quick", action="store_true", help="few sweeps: a rehearsal whose figures mean little")
+    parser.add_argument("--quick", action="store_true", help="few sweeps, to check that the benchmarks run")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(CASES)
     rows = []

@@ -1,4 +1,4 @@
-"""The work that is measured. Each case yields rows of the table."""
+"""The benchmarks. Each yields rows of the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from metalda import LDA, MetaLDA
 
 @dataclass(frozen=True)
 class Row:
-    """A figure with the bar that it is held to."""
+    """A figure with its floor and its goal."""
 
     work: str
     figure: float
@@ -51,14 +51,12 @@ def _units(work: str, result: tuple[float, float, float], stages: str, floor: fl
 
 
 def _stages(chain: Ours) -> str:
-    """Milliseconds by stage, medians of the last sweeps."""
-    names = ("tokens", "tables", "doc_weights", "word_weights")
-    medians = {name: 1e3 * np.median([getattr(r, name) for r in chain.records[-50:]]) for name in names}
-    return ", ".join(f"{name} {value:.1f}" for name, value in medians.items())
+    """Median milliseconds by stage, over 50 more sweeps."""
+    return ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in chain.stages().items())
 
 
 def lda(quick: bool) -> Iterator[Row]:
-    """LDA sweeps against tomotopy's."""
+    """LDA sweeps relative to tomotopy's."""
     warm = 20 if quick else 200
     train, _, _ = load_ws()
     for n_topics, floor, goal in ((50, 1.3, 1.6), (200, 2.3, 3.0), (1000, 4.5, 8.0)):
@@ -71,7 +69,7 @@ def lda(quick: bool) -> Iterator[Row]:
 
 
 def metalda(quick: bool) -> Iterator[Row]:
-    """MetaLDA sweeps, in units of tomotopy's plain LDA."""
+    """MetaLDA sweeps in units of tomotopy's LDA sweeps."""
     warm = 20 if quick else 200
     train, _, features = load_ws()
     for n_topics, floor, goal in ((50, 2.0, 1.4), (200, 1.6, 1.2)):
@@ -84,7 +82,7 @@ def metalda(quick: bool) -> Iterator[Row]:
 
 
 def likelihood(quick: bool) -> Iterator[Row]:
-    """How much sooner we reach the likelihood that tomotopy has after 500 sweeps."""
+    """Time to the likelihood that tomotopy has after 500 sweeps, relative to tomotopy's."""
     news = load_newsgroups()
     n_sweeps = 30 if quick else 500
     peer = Tomotopy(news, 200)
@@ -101,7 +99,7 @@ def likelihood(quick: bool) -> Iterator[Row]:
 
 
 def growth(quick: bool) -> Iterator[Row]:
-    """Cost per token as topics grow."""
+    """Cost per token by the number of topics."""
     news = load_newsgroups()
     small, large = Ours(news, LDA(100)), Ours(news, LDA(1000))
     own, other, ratio = compare(small, large, warm=10 if quick else 100, sweeps=2 if quick else 5)
@@ -110,7 +108,7 @@ def growth(quick: bool) -> Iterator[Row]:
 
 
 def threads(quick: bool) -> Iterator[Row]:
-    """Two threads against one."""
+    """Speed of two threads relative to one."""
     for name, corpus, warm, sweeps in (("20 Newsgroups", load_newsgroups(), 50, 10), ("arXiv", load_arxiv(), 5, 1)):
         for model in (LDA(200), MetaLDA(200, word_features=load_glove())):
             two, one = (Ours(corpus, model, n_jobs=n) for n in (2, 1))
@@ -131,7 +129,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
 def memory(quick: bool) -> Iterator[Row]:
-    """Peak memory of MetaLDA with labels on arXiv, K = 500, 15 draws, in a process of its own."""
+    """Peak memory of MetaLDA with labels on arXiv, K = 500, 15 draws, in a separate process."""
     load_arxiv()
     program = MEMORY.format(n_iter=2 if quick else 30)
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
@@ -139,7 +137,7 @@ def memory(quick: bool) -> Iterator[Row]:
 
 
 def reading(quick: bool) -> Iterator[Row]:
-    """Reading and tokenising arXiv, against scikit-learn's CountVectorizer on the same rows."""
+    """Reading and tokenizing arXiv, relative to scikit-learn's CountVectorizer on the same rows."""
     import lzma
 
     from sklearn.feature_extraction.text import CountVectorizer
@@ -169,7 +167,7 @@ def reading(quick: bool) -> Iterator[Row]:
 
 
 def folding(quick: bool) -> Iterator[Row]:
-    """transform of 10,000 WS documents against tomotopy's infer, equal sweeps, one thread."""
+    """transform of 10,000 WS documents relative to tomotopy's infer, with equal sweeps and one thread."""
     from metalda.samplers.folding import BURN_IN, SWEEPS
 
     train, test, _ = load_ws()
@@ -206,7 +204,7 @@ import os, time, tqdm
 from metalda.cli import main
 
 def stop(*_, desc, **__):  # the bar is made just before the first sweep; with --quiet there is no other
-    assert desc == "sweeps"
+    assert desc == "iterations"
     print(time.time(), flush=True)
     os._exit(0)
 
@@ -216,7 +214,7 @@ main()
 
 
 def startup(quick: bool) -> Iterator[Row]:
-    """A first fit with an empty cache of compiled kernels; and with a full one, from the shell to the first sweep."""
+    """A first fit with an empty cache of kernels; with a full one, the time from the shell to the first sweep."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.txt"
         data.write_text("\n".join("1\tpets\tcat dog purr" if i % 2 else "2\tsky\train sun cloud" for i in range(50)))
@@ -225,7 +223,7 @@ def startup(quick: bool) -> Iterator[Row]:
         arguments = ["fit", str(data), "-o", f"{folder}/model", "-k", "5", "-q"]
         arguments += ["--iterations", "1", "--word-features", str(features)]
         environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pip compiles what it installs, so users have bytecode
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pip compiles packages, so users have bytecode
         start = time.perf_counter()
         subprocess.run([sys.executable, "-m", "metalda", *arguments], check=True, env=environment)
         yield Row("cold first fit", time.perf_counter() - start, "s", 25, 12, False)
@@ -239,7 +237,7 @@ def startup(quick: bool) -> Iterator[Row]:
 
 
 def peers(quick: bool) -> Iterator[Row]:
-    """One pass of LDA over WS, K = 200, by each of the others: seconds, as multiples of one of our sweeps."""
+    """One pass of LDA over WS, K = 200, by other libraries, in units of our sweeps."""
     from sklearn.decomposition import LatentDirichletAllocation
 
     train, _, _ = load_ws()

@@ -1,4 +1,4 @@
-"""Our sampler and tomotopy's, each as something that can be asked for some more sweeps."""
+"""Chains of our models and of tomotopy's, which can be swept and timed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Ours:
-    """A chain of one of our models, swept as `fit` sweeps it."""
+    """A chain of one of our models, swept as in `fit`."""
 
     def __init__(self, corpus: Any, model: Any, n_jobs: int = 1) -> None:
         from metalda.training.gibbs import Generators, start_chain
@@ -22,7 +22,7 @@ class Ours:
         self.records: list[Any] = []
 
     def sweep(self, n: int) -> float:
-        """Seconds for so many sweeps."""
+        """Return the seconds of n sweeps."""
         from metalda.training.gibbs import sweep
 
         start = time.perf_counter()
@@ -30,6 +30,22 @@ class Ours:
             self.state, record = sweep(self.problem, self.state, self.rngs, self.run)
             self.records.append(record)
         return time.perf_counter() - start
+
+    def stages(self, n: int = 50) -> dict[str, float]:
+        """Run n sweeps and return the median seconds of their stages; tables belong to the weights drawn from them."""
+        from metalda.training.gibbs import update_doc_weights, update_word_weights
+
+        times = []
+        for _ in range(n):
+            state, start = self.state, time.perf_counter()
+            state.assignment.sweep(state.alpha, state.beta, self.rngs.shards, self.run, state.n_sweeps)
+            tokens = time.perf_counter()
+            state, _ = update_doc_weights(self.problem, state, self.rngs, self.run)
+            documents = time.perf_counter()
+            state, _ = update_word_weights(self.problem, state, self.rngs, self.run)
+            times.append((tokens - start, documents - tokens, time.perf_counter() - documents))
+            self.state = state._replace(n_sweeps=state.n_sweeps + 1)
+        return dict(zip(("tokens", "doc_weights", "word_weights"), np.median(times, axis=0).tolist(), strict=True))
 
     @property
     def log_likelihood(self) -> float:
@@ -61,12 +77,13 @@ class Tomotopy:
         self.model.burn_in = 0
 
     def sweep(self, n: int) -> float:
+        """Return the seconds of n sweeps."""
         start = time.perf_counter()
         self.model.train(n, workers=1)
         return time.perf_counter() - start
 
     def log_likelihood(self, corpus: Any) -> float:
-        """log p(w, z) per token of its present topics, by our formula."""
+        """log p(w, z) per token of its current topics, by our formula."""
         from scipy import sparse
         from scipy.special import gammaln
 
@@ -91,15 +108,15 @@ class Tomotopy:
 
 
 def _labels(corpus: Any) -> list[list[str]]:
-    """The labels of every document, by name."""
+    """Return the labels of every document, by name."""
     matrix = corpus.labels.matrix
     return [[corpus.labels.names[j] for j in row] for row in np.split(matrix.indices, matrix.indptr[1:-1])]
 
 
 def compare(ours: Any, peer: Any, *, warm: int, rounds: int = 5, sweeps: int = 10) -> tuple[float, float, float]:
-    """Seconds per sweep of each and how many times faster we are: medians over rounds that alternate.
+    """Return the seconds per sweep of both and the ratio of theirs to ours: medians over alternating rounds.
 
-    They alternate because the speed of a shared machine changes from one minute to the next.
+    Rounds alternate because the speed of a shared machine changes over minutes.
     """
     ours.sweep(warm)
     peer.sweep(warm)

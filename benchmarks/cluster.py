@@ -1,7 +1,7 @@
-"""What a cluster costs and brings: ``python -m benchmarks.cluster [--quick]``.
+"""Speed and traffic of a cluster: ``python -m benchmarks.cluster [--quick]``.
 
-arXiv, K = 200, on processes of this machine: seconds per sweep of one and of two workers, beside those of two threads,
-and the bytes that a sweep sends. Needs the extra `dask`, the real corpora, ten minutes, and nothing else running.
+arXiv, K = 200, on processes of this machine: seconds per sweep of two threads, one worker and two workers, and the
+bytes that a sweep sends. Needs the extra `dask`, the real corpora, ten minutes, and an idle machine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from metalda.training.distributed import assignment
 
 
 def seconds_per_sweep(model: Any, corpus: Any, n_sweeps: int, **how: Any) -> float:
-    """Median of the second half; the first sweep starts everything up."""
+    """Return the median of the second half; the first sweep includes the startup."""
     fitted = model.fit(corpus, **how)
     return float(np.median(fitted.history_["seconds"].to_numpy()[n_sweeps // 2 :]))
 
 
 def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[float, dict[str, int]]:
-    """Seconds per sweep on so many processes, and what one of the last sweeps sent."""
+    """Return the seconds per sweep on a number of processes, and the traffic of one of the last sweeps."""
     from distributed import Client, LocalCluster
 
     original, sent = assignment.DistributedAssignment.observe_documents, {}
@@ -48,8 +48,8 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="Web Snippets: a rehearsal whose figures mean little")
-    parser.add_argument("--rounds", type=int, default=3, help="of threads and workers in turn")
+    parser.add_argument("--quick", action="store_true", help="Web Snippets, to check that the benchmark runs")
+    parser.add_argument("--rounds", type=int, default=3, help="of threads and workers, alternating")
     given = parser.parse_args()
     corpus, n_sweeps = (load_ws()[0], 6) if given.quick else (load_arxiv(), 8)
     settings: dict[str, Any] = {"n_iter": n_sweeps, "n_draws": 1, "random_state": 0, "verbose": False}

@@ -1,8 +1,8 @@
-"""NPMI of 100 topics of 10 words by the Wikipedia sample, beside gensim: ``python -m benchmarks.coherence``.
+"""NPMI of 100 topics of 10 words in the Wikipedia sample, ours and gensim's: ``python -m benchmarks.coherence``.
 
-The topics are LDA's on Web Snippets, of words that Wikipedia has. Both count windows of 10 words in one thread, from
-the same file with the same words. "token lists" is the time from lists of words in memory to scores. "file" adds
-reading, decompressing and tokenising: ours is one call, gensim's is a plain loop with the same regular expression.
+The topics are those of LDA on Web Snippets, restricted to words of Wikipedia. Both count windows of 10 words with one
+thread, from the same file and words. "token lists" is the time from lists of words in memory to scores. "file" adds
+reading, decompressing and tokenizing: ours is one call, gensim's is a loop with the same regular expression.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def gensim_scores(topics: list[list[str]], tokens: list[list[str]], measure: str
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coherence", description=__doc__)
     parser.add_argument("--measure", choices=MEASURES, default="npmi")
-    parser.add_argument("--documents", type=int, help="only the first ones, from token lists: a rehearsal")
+    parser.add_argument("--documents", type=int, help="use only the first documents, from token lists")
     options = parser.parse_args()
     measure, path = options.measure, data_folder() / "wikipedia-sample.tsv.xz"
     reading, tokens = timed(lambda: read_tokens(path, options.documents))
@@ -75,7 +75,7 @@ def main() -> None:
         assert (again.scores == found.scores).all()
     right = coherence(topics, tokens, measure)
     print(f"largest difference of a score: {np.abs(found.scores - expected).max():.1e}")
-    print(f"mean {expected.mean():.4f}; {right.mean:.4f} with repeated words counted as long as they are in the window")
+    print(f"mean {expected.mean():.4f}; {right.mean:.4f} with exact counts of repeated words")
 
 
 if __name__ == "__main__":

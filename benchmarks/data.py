@@ -1,4 +1,4 @@
-"""The real corpora that benchmarks run on: the folder that METALDA_DATA names, or shared/data beside the repository."""
+"""The real corpora of the benchmarks, in the folder METALDA_DATA, or in shared/data next to the repository."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def data_folder() -> Path:
     folder = Path(os.environ.get("METALDA_DATA") or Path(__file__).parents[1].parent / "shared" / "data")
     if not folder.is_dir():
-        raise SystemExit("no real data: set METALDA_DATA to the folder that holds WS, TMN, …")
+        raise SystemExit("no real data: set METALDA_DATA to the folder with WS, TMN, …")
     return folder
 
 
 @lru_cache
 def load_ws() -> tuple[Corpus, Corpus, WordFeatures]:
-    """Web Snippets: train, test, and the paper's binarised embeddings."""
+    """Web Snippets: train, test, and the paper's binarized embeddings."""
     from metalda import WordFeatures
     from metalda.datasets import load_ws as load
 
@@ -48,7 +48,7 @@ def load_newsgroups(part: str = "train") -> Corpus:
 
 @lru_cache
 def load_arxiv() -> Corpus:
-    """All arXiv abstracts with their categories as labels; kept in a cache folder, memory-mapped."""
+    """All arXiv abstracts with their categories as labels; saved in a cache folder and memory-mapped."""
     from metalda import Corpus
 
     folder = Path(tempfile.gettempdir()) / "metalda-benchmarks" / "arxiv"
@@ -73,5 +73,5 @@ def load_vectors() -> Embeddings:
 
 
 def load_glove() -> WordFeatures:
-    """200 bits from it."""
+    """200 bits of 100-dimensional GloVe."""
     return load_vectors().binarize()

@@ -1,6 +1,6 @@
-"""Time per token and memory as topics and corpora grow, as plots: ``python -m benchmarks.growth docs/images``.
+"""Time per token and memory by the number of topics and by the size of the corpus, as plots.
 
-Needs the extra `bench`.
+``python -m benchmarks.growth docs/images``; needs the extra `bench`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ corpus = load_newsgroups() if name == "news" else load_arxiv()
 if share < 1:
     corpus = corpus[np.random.default_rng(0).permutation(len(corpus))[: max(1, int(share * len(corpus)))]]
 chain = Ours(corpus, LDA(n_topics))
-chain.sweep(sweeps)
-seconds = np.median([record.seconds for record in chain.records[-5:]])
+chain.sweep(sweeps - 5)
+seconds = np.median([chain.sweep(1) for _ in range(5)])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"tokens": corpus.n_tokens, "ns": seconds / corpus.n_tokens * 1e9, "gigabytes": peak / 1e9}))
 """
 
 
 def measure(name: str, n_topics: int, share: float, sweeps: int) -> dict[str, float]:
-    """In a process of its own, so that its peak of memory is its own."""
+    """Measure in a separate process, which has its own peak of memory."""
     command = [sys.executable, "-c", PROGRAM, name, str(n_topics), str(share), str(sweeps)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result = json.loads(done.stdout)

@@ -1,7 +1,7 @@
-"""Seconds per sweep of every model on Web Snippets, beside tomotopy's, in one run: ``python -m benchmarks.models``.
+"""Time per sweep of every model on Web Snippets, ours and tomotopy's, in one run: ``python -m benchmarks.models``.
 
-Where tomotopy has the model, the figure is how many times faster we are; where it has not, it is our sweep in units of
-tomotopy's plain LDA. Optimisation, where a model has it, is every 10 sweeps on both sides.
+For models that tomotopy has, the figure is the ratio of its time to ours; for others, our sweep in units of tomotopy's
+LDA sweeps. Models with an optimization run it every 10 sweeps on both sides.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def _times_faster(name: str, ours: Any, peer: Any, bar: float, warm: int) -> Row
     return Row(name, ratio, "times faster", bar, bar, True, f"{own * 1e3:.1f} ms, tomotopy {other * 1e3:.1f} ms")
 
 
-def beside_tomotopy(warm: int) -> Iterator[Row]:
-    """The models that tomotopy has too."""
+def relative_to_tomotopy(warm: int) -> Iterator[Row]:
+    """Models that tomotopy has."""
     train, _, _ = load_ws()
     yield _times_faster("LabeledLDA, 8 labels", Ours(train, LabeledLDA()), Tomotopy(train, 1, "LLDAModel"), 1, warm)
     for n_topics, per_label in ((50, 6), (200, 25)):
@@ -38,7 +38,7 @@ def beside_tomotopy(warm: int) -> Iterator[Row]:
 
 
 def in_units_of_lda(warm: int) -> Iterator[Row]:
-    """The models that it has not, and PTM, at K = 50."""
+    """Models that tomotopy lacks, and PTM, at K = 50."""
     train, _, features = load_ws()
     vectors = load_vectors()
     for model, bar in (
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.models", description=__doc__)
     parser.add_argument("--warm", type=int, default=100, help="sweeps before timing")
     options = parser.parse_args()
-    for case in (beside_tomotopy, in_units_of_lda):
+    for case in (relative_to_tomotopy, in_units_of_lda):
         for row in case(options.warm):
             bar = f"{'at least' if row.higher_is_better else 'at most'} {row.floor:g}"
             verdict = "holds" if row.verdict != "MISSED" else "MISSED"

@@ -1,4 +1,4 @@
-"""Labels of held-out documents: MetaLDA by Bayes' rule, beside the labelled models and regression on topics.
+"""Labels of held-out documents: predicted by MetaLDA, by the labeled models, and by regression on topics.
 
 python -m benchmarks.prediction ws | reuters
 """
@@ -21,7 +21,7 @@ COMMON: dict[str, Any] = {"random_state": 0, "verbose": False}
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")  # documents whose words are all unseen
+    warnings.simplefilter("ignore")  # documents with only out-of-vocabulary words
     predict_reuters() if sys.argv[1:] == ["reuters"] else predict_ws()
 
 
@@ -72,7 +72,7 @@ def predict_reuters() -> None:
 
 
 def _micro_f1(predicted: pd.DataFrame, test: Corpus) -> float:
-    """Labels that training never saw count as missed."""
+    """Labels that only test documents have count as missed."""
     assert test.labels is not None
     truth = test.labels.select(predicted.columns).matrix.toarray() != 0
     hits = int((predicted.to_numpy() & truth).sum())

@@ -1,8 +1,8 @@
 """Corpora larger than memory: ``python -m benchmarks.prepare [FOLDER] [--only prepare,large,train]``.
 
 Prepares arXiv with one process and with two, then arXiv repeated eleven times (390 million tokens), and trains MetaLDA
-with labels on that, from the disk. FOLDER needs 10 GB; it is a temporary one by default. Everything is measured in
-processes of their own, so that peaks of memory are their own.
+with labels on that, from the disk. FOLDER needs 10 GB; by default it is a temporary folder. Every step runs in a
+separate process, which has its own peak of memory.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def prepare(data: Path, output: Path, jobs: int, *options: str) -> dict[str, Any
 
 
 def repeat(source: Path, target: Path) -> None:
-    """Every document eleven times, its words turned by another number of places each time."""
+    """Write every document eleven times, its words rotated by a different number of places each time."""
     with target.open("w", encoding="utf-8") as out:
         for copy in range(COPIES):
             with lzma.open(source, "rt", encoding="utf-8", newline="\n") as lines:

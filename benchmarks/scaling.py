@@ -1,8 +1,8 @@
-"""What a sweep would cost on many machines: ``python -m benchmarks.scaling [--tokens 1e10 …]``.
+"""Simulated cost of a sweep on many machines: ``python -m benchmarks.scaling [--tokens 1e10 …]``.
 
-A small simulation, fed with figures that were measured (docs/scaling.md says how). In each of its turns, as many as
-there are shards, a worker sweeps its blocks, which takes a little longer on some workers than on others; then counts
-of one group of words go to the next worker, and the scheduler handles the tasks of the turn, one after the other.
+The simulation uses measured costs (see docs/scaling.md). A sweep has as many turns as there are shards. In each turn
+every worker sweeps its blocks, some a little slower than others; then the counts of one group of words move to the next
+worker, and the scheduler handles the tasks of the turn sequentially.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Load:
-    """What is swept, and what it costs where nothing is in the way."""
+    """The work of a sweep, and its cost on one thread."""
 
     tokens: float
     topics: int
-    cells: float  # of n[k, v] that are not 0: at most the sum over words of min(frequency, topics)
+    cells: float  # nonzero n[k, v]: at most the sum over words of min(frequency, topics)
     weights: float  # labels × topics, and features × topics
-    nanoseconds: float  # for a token, by one thread
+    nanoseconds: float  # per token and thread
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Workers with a thread each, and what is between them."""
+    """Workers with one thread each, and their network."""
 
     workers: int
     shards: int
     gigabits: float  # per second, of each worker
     task: float  # seconds of the scheduler for one task
-    jitter: float  # standard deviation of the logarithm of a worker's pace, turn by turn
+    jitter: float  # standard deviation of the logarithm of a worker's speed in a turn
 
 
 def simulate(load: Load, machines: Machines, rng: np.random.Generator, n_sweeps: int = 20) -> dict[str, float]:
-    """Seconds per sweep: in all, and by what they go to; and megabytes that a worker receives in a sweep."""
+    """Return seconds per sweep, in total and by cause, and the megabytes that a worker receives in a sweep."""
     turns, workers = machines.shards, machines.workers
     mean = load.tokens * load.nanoseconds * 1e-9 / workers / turns
     pace = rng.lognormal(-(machines.jitter**2) / 2, machines.jitter, (n_sweeps, turns, workers))
@@ -62,12 +62,12 @@ def main() -> None:
     parser.add_argument("--tokens", type=float, default=1e10)
     parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--words", type=float, default=1e6, help="in the vocabulary")
-    parser.add_argument("--filled", type=float, default=0.1, help="share of n[k, v] that is not 0")
+    parser.add_argument("--filled", type=float, default=0.1, help="share of nonzero n[k, v]")
     parser.add_argument("--labels", type=float, default=1e4)
-    parser.add_argument("--nanoseconds", type=float, default=200.0, help="for a token, by one thread")
+    parser.add_argument("--nanoseconds", type=float, default=200.0, help="per token and thread")
     parser.add_argument("--gigabits", type=float, default=10.0, help="per second and worker")
     parser.add_argument("--task", type=float, default=0.4e-3, help="seconds of the scheduler for a task")
-    parser.add_argument("--jitter", type=float, default=0.05, help="how unequal the workers are")
+    parser.add_argument("--jitter", type=float, default=0.05, help="variation of the workers' speed")
     given = parser.parse_args()
     load = Load(
         given.tokens,

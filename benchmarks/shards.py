@@ -1,4 +1,4 @@
-"""Perplexity against the number of shards: one is exact, more are the approximation of Distributed LDA.
+"""Perplexity by the number of shards: one is exact, more are approximate.
 
 python -m benchmarks.shards
 """

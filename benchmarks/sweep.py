@@ -1,4 +1,4 @@
-"""Milliseconds per sweep by stage on Web Snippets, beside tomotopy's plain LDA, in one run and on one thread.
+"""Milliseconds per sweep by stage on Web Snippets, and of tomotopy's LDA, in one run and on one thread.
 
 python -m benchmarks.sweep --topics 50 200
 """
@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
-
 from benchmarks.chains import Ours, Tomotopy, compare
 from benchmarks.data import load_ws
 from benchmarks.variants import VARIANTS
 from metalda import MetaLDA
 
-STAGES = ("tokens", "tables", "doc_weights", "word_weights")
+STAGES = ("tokens", "doc_weights", "word_weights")
 
 
 def main() -> None:
@@ -24,15 +22,15 @@ def main() -> None:
     options = parser.parse_args()
     train, _, features = load_ws()
     header = " ".join(f"{name:>12}" for name in (*STAGES, "all", "tomotopy LDA", "ratio"))
-    print("ms per sweep, medians; lambda is doc_weights, delta is word_weights")
+    print("ms per sweep, medians; doc_weights: tables and lambda, word_weights: tables and delta")
     print(f"{'K':>5} {'model':<16} {header}")
     for n_topics in options.topics:
         for name, (doc_prior, word_prior) in VARIANTS.items():
             settings = {"doc_prior": doc_prior, "word_prior": word_prior, "word_features": features}
             chain = Ours(train, MetaLDA(n_topics, **settings))
             ours, peer, ratio = compare(chain, Tomotopy(train, n_topics), warm=options.warm)
-            stages = [np.median([getattr(record, stage) for record in chain.records[-50:]]) for stage in STAGES]
-            cells = [*(1e3 * value for value in (*stages, ours, peer)), 1 / ratio]
+            stages = chain.stages()
+            cells = [*(1e3 * value for value in (*(stages[stage] for stage in STAGES), ours, peer)), 1 / ratio]
             print(f"{n_topics:>5} {name:<16} " + " ".join(f"{value:12.2f}" for value in cells), flush=True)
 
 

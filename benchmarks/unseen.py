@@ -1,4 +1,4 @@
-"""Perplexity with unseen words kept, for shares of Web Snippets to train on: the gap grows as the data shrink.
+"""Perplexity with out-of-vocabulary words predicted, by the share of Web Snippets to train on.
 
 python -m benchmarks.unseen
 """

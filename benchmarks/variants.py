@@ -1,4 +1,4 @@
-"""Perplexity of LDA and the six variants of MetaLDA on Web Snippets, beside the paper's Table IV.
+"""Perplexity of LDA and the six variants of MetaLDA on Web Snippets, and the paper's Table IV.
 
 python -m benchmarks.variants --topics 50 --sweeps 1000 --seeds 3
 """

@@ -30,5 +30,5 @@ table = compare(
     seeds=given.seeds,
     folder=given.folder,
 )
-columns = ["model", "perplexity", "perplexity_sd", "coherence", "label_score", "stability", "seconds_per_sweep"]
+columns = ["model", "perplexity", "perplexity_sd", "coherence", "label_score", "stability", "seconds_per_iteration"]
 print(table[[name for name in columns if name in table]].to_string(index=False))

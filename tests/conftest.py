@@ -16,6 +16,14 @@ settings.register_profile("metalda", deadline=None, derandomize=True, suppress_h
 settings.load_profile("metalda")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on real corpora are slow."""
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The real corpora: the folder that METALDA_DATA names, or shared/data beside the repository."""

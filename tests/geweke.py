@@ -5,13 +5,14 @@ the sampler under test with new words given the topics. The means of any functio
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from metalda.priors import Gamma
 from metalda.samplers import Problem
-from metalda.training.gibbs import ChainState, Generators, resume_chain, sweep
+from metalda.training.gibbs import Generators, resume_chain, sweep
 
 
 def _log_gamma(shape, rng):
@@ -47,7 +48,16 @@ def _draw_words(problem, topics, log_word_weights, rng):
     return np.array([rng.choice(problem.n_words, p=phi[k]) for k in topics], np.int32)
 
 
-def forward(problem: Problem, rng) -> tuple[Problem, ChainState]:
+class Sample(NamedTuple):
+    """Data, topics and weights: one point of the joint distribution."""
+
+    words: np.ndarray
+    topics: np.ndarray
+    log_doc_weights: np.ndarray
+    log_word_weights: np.ndarray
+
+
+def forward(problem: Problem, rng) -> Sample:
     log_lambda = _prior_weights(problem.doc_prior, problem.n_topics, rng)
     log_delta = _prior_weights(problem.word_prior, problem.n_topics, rng)
     alpha = np.exp(_dense(problem.doc_prior.design) @ log_lambda)
@@ -58,32 +68,29 @@ def forward(problem: Problem, rng) -> tuple[Problem, ChainState]:
             for a, n in zip(alpha, lengths, strict=True)
         ]
     ).astype(np.uint16)
-    words = _draw_words(problem, topics, log_delta, rng)
-    problem = replace(problem, words=words)
-    return problem, resume_chain(problem, {"topics": topics}, log_lambda, log_delta)
+    return Sample(_draw_words(problem, topics, log_delta, rng), topics, log_lambda, log_delta)
 
 
-def statistics(problem: Problem, state: ChainState) -> np.ndarray:
+def statistics(problem: Problem, sample: Sample) -> np.ndarray:
     """Bounded functions of the state, so that their means exist and settle whatever the prior's tails."""
-    topics, totals = state.topics, state.counts.topic_totals
-    counts = state.counts.to_matrix().toarray()
-    weights = [np.concatenate([w.ravel() for w in (state.log_doc_weights, state.log_word_weights)])]
-    squashed = [1 / (1 + np.exp(-np.clip(w, -500, 500))) for w in weights]  # lambda / (1 + lambda)
-    deep = [w < -5 for w in weights]
+    topics, n_topics, n_tokens = sample.topics, problem.n_topics, max(len(sample.topics), 1)
+    counts = np.bincount(sample.words * n_topics + topics, minlength=problem.n_words * n_topics)
+    totals = counts.reshape(-1, n_topics).sum(axis=0)
+    weights = np.concatenate([sample.log_doc_weights.ravel(), sample.log_word_weights.ravel()])
+    squashed = 1 / (1 + np.exp(-np.clip(weights, -500, 500)))  # lambda / (1 + lambda)
     doc_topics = [
-        np.bincount(topics[a:b], minlength=problem.n_topics) / max(b - a, 1)
+        np.bincount(topics[a:b], minlength=n_topics) / max(b - a, 1)
         for a, b in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
     ]
-    pairs = counts.ravel() / max(len(topics), 1)
-    concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / max(len(topics), 1) ** 2]
-    return np.concatenate([*squashed, *deep, *doc_topics, pairs, concentration])
+    concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / n_tokens**2]
+    return np.concatenate([squashed, weights < -5, *doc_topics, counts / n_tokens, concentration])
 
 
-def _relabel(problem, state, rng) -> ChainState:
+def _relabel(sample: Sample, n_topics: int, rng) -> Sample:
     """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
-    order = rng.permutation(problem.n_topics)
-    topics = np.argsort(order)[state.topics].astype(np.uint16)
-    return resume_chain(problem, {"topics": topics}, state.log_doc_weights[:, order], state.log_word_weights[:, order])
+    order = rng.permutation(n_topics)
+    topics = np.argsort(order)[sample.topics].astype(np.uint16)
+    return Sample(sample.words, topics, sample.log_doc_weights[:, order], sample.log_word_weights[:, order])
 
 
 def joint_test(
@@ -91,17 +98,19 @@ def joint_test(
 ) -> np.ndarray:
     """z-scores of the differences in means; standard errors of the chain by batches."""
     rng = np.random.default_rng(seed)
-    expected = np.array([statistics(*forward(problem, rng)) for _ in range(n_forward)])
-    current, state = forward(problem, rng)
+    expected = np.array([statistics(problem, forward(problem, rng)) for _ in range(n_forward)])
+    sample = forward(problem, rng)
     rngs = Generators.spawn(seed, problem)
     found = []
     for _ in range(n_sweeps):
+        current = replace(problem, words=sample.words)
+        state = resume_chain(current, {"topics": sample.topics}, sample.log_doc_weights, sample.log_word_weights)
         state, _ = step(current, state, rngs)
-        current = replace(current, words=_draw_words(current, state.topics, state.log_word_weights, rng))
-        state = resume_chain(current, {"topics": state.topics}, state.log_doc_weights, state.log_word_weights)
+        words = _draw_words(problem, state.topics, state.log_word_weights, rng)
+        sample = Sample(words, state.topics, state.log_doc_weights, state.log_word_weights)
         if relabel:
-            state = _relabel(current, state, rng)
-        found.append(statistics(current, state))
+            sample = _relabel(sample, problem.n_topics, rng)
+        found.append(statistics(problem, sample))
     batches = np.array([batch.mean(axis=0) for batch in np.array_split(np.array(found), 50)])
     error = np.sqrt(expected.var(axis=0) / n_forward + batches.var(axis=0, ddof=1) / len(batches))
     difference = batches.mean(axis=0) - expected.mean(axis=0)

@@ -12,8 +12,8 @@ import pytest
 
 import metalda
 from metalda.models.base import TopicModel
+from repository import repository_path, repository_text
 
-DOCS = Path(__file__).parents[1] / "docs"
 SELF_CONTAINED = [
     "choosing-k.md",
     "coherence.md",
@@ -29,6 +29,7 @@ SELF_CONTAINED = [
     "scaling.md",
     "start.md",
 ]  # the others read files that readers have
+QUICK = {"effects.md", "models.md", "start.md"}  # not slow
 OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent
 
 
@@ -42,10 +43,12 @@ def logging_as_before() -> Iterator[None]:
     own.setLevel(level)
 
 
-@pytest.mark.parametrize("name", SELF_CONTAINED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in SELF_CONTAINED]
+)
 @pytest.mark.usefixtures("logging_as_before")
 def test_python_of_the_documents_runs(name: str) -> None:
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = repository_text(f"docs/{name}")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     namespace: dict[str, object] = {}
@@ -76,7 +79,7 @@ def test_the_examples_of_a_module_run(name: str) -> None:
 def test_a_public_name_has_an_example_and_is_in_the_reference(name: str) -> None:
     (found,) = doctest.DocTestFinder(recurse=False).find(getattr(metalda, name), name)
     assert found.examples
-    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
+    pages = "".join(path.read_text(encoding="utf-8") for path in repository_path("docs/api").glob("*.md"))
     assert re.search(rf"^::: metalda\.[\w.]*\b{name}$", pages, re.MULTILINE)
 
 
@@ -89,4 +92,4 @@ MODELS = [
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_is_in_the_table_of_models(name: str) -> None:
-    assert f"| `{name}` |" in (DOCS / "models.md").read_text(encoding="utf-8")
+    assert f"| `{name}` |" in repository_text("docs/models.md")

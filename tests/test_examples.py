@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from repository import ROOT
+
 SMALL = ["--topics", "4", "--iterations", "24", "--limit", "3000"]  # keeps two posterior samples
 ARGUMENTS = {
     "cluster.py": SMALL,
@@ -18,7 +19,7 @@ ARGUMENTS = {
 }
 SHOWN = {  # printed at the end of the program
     "cluster.py": "Identical proportions: True",
-    "compare_models.py": "seconds_per_sweep",
+    "compare_models.py": "seconds_per_iteration",
     "effects_plot.py": "words",
     "labeled_texts.py": "Perplexity of",
     "short_texts.py": "without out-of-vocabulary words",
@@ -36,6 +37,7 @@ def test_every_example_is_run() -> None:
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(ARGUMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_example_runs_without_a_warning(name: str, tmp_path: Path) -> None:
     done = run(name, tmp_path)

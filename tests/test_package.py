@@ -40,14 +40,18 @@ except SystemExit:
 """
 
 
-def test_import_is_quick_and_loads_nothing_heavy() -> None:
+def test_import_loads_nothing_heavy() -> None:
     assert loaded("import metalda") == set()
-    assert seconds("import metalda") < 0.6
 
 
-def test_help_is_quick_and_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy() -> None:
     assert loaded(HELP) == set()
-    assert seconds(HELP) < 1.4
+
+
+@pytest.mark.slow
+def test_import_and_help_are_quicker_than_the_import_of_a_heavy_package() -> None:
+    assert seconds("import metalda") < seconds("import numpy")
+    assert seconds(HELP) < seconds("import pandas")
 
 
 def test_corpora_are_read_without_numba() -> None:

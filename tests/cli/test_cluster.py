@@ -18,6 +18,7 @@ pytestmark = [
 FIT = ("--text", "body", "--labels", "section", "-k", 2, "--iterations", 6, "--n-shards", 3, "--quiet")
 
 
+@pytest.mark.slow
 def test_processes_on_this_machine_give_the_same_model_proportions_and_scores(
     run: Run, data: Path, tmp_path: Path
 ) -> None:

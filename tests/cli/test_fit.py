@@ -261,12 +261,12 @@ def test_ctrl_c_saves_what_was_learnt_and_says_how_far_it_came(write: Write, tmp
         try:
             os.close(end)
             reader.start()
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 600
             while b"/1000000" not in b"".join(seen):  # the progress bar: training has begun
                 assert time.monotonic() < deadline, seen
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=120)
+            output, _ = process.communicate(timeout=600)
         finally:
             process.kill()
     reader.join()

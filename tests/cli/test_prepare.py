@@ -11,6 +11,7 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, error_line
 from metalda.corpus import parts
+from repository import repository_text
 
 READING = ("--text", "body", "--labels", "section", "--bins", "year=2", "--min-df", 2)
 FAST = ("-k", 2, "--iterations", 6, "--seed", 3)
@@ -152,7 +153,7 @@ def test_data_corpora_and_models_can_lie_elsewhere(run: Run, data: Path, tmp_pat
 def test_the_example_of_the_documents_runs(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    text = repository_text("docs/command-line.md")
     (block,) = re.findall(r"```sh\n(metalda prepare .*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     for line in block.splitlines():

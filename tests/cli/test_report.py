@@ -65,7 +65,7 @@ def test_a_saved_corpus_will_do_and_models_and_chains_stand_beside(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "r.txt"), "must end in .html"),
+        (("-o", "r.txt"), "ends in .html"),
         (("-o", "none/r.html"), "there is no folder"),
         (("-o", "r.html", "--corpus", "none.jsonl"), "none.jsonl"),
         (("-o", "r.html", "--compare", "none"), "no such folder"),
@@ -97,4 +97,4 @@ def test_the_demo_writes_a_report_with_lda_beside_it(run: Run, monkeypatch: pyte
     found = data_of(path)
     assert [each["name"] for each in found["comparison"]] == ["MetaLDA", "LDA"]
     assert found["overview"]["documents"] == 320
-    assert "must end in .html" in error_line(run("demo", "--report", tmp_path / "demo"))
+    assert "ends in .html" in error_line(run("demo", "--report", tmp_path / "demo"))

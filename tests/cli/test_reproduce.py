@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.helpers import Run, error_line
-from metalda.experiments.training import Training
+from metalda.experiments.training import TrainingRun
 from metalda.models.base import TopicModel
 from small_ws import write_small_ws
 
@@ -27,6 +27,10 @@ def cells(folder: Path, name: str) -> list[dict]:
     return json.loads((folder / f"{name}.json").read_text())["document"]["cells"]
 
 
+def kept_runs(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "runs" / "ws.jsonl").read_text().splitlines()]
+
+
 def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[object, ...], tmp_path: Path) -> None:
     result = run("reproduce", "variants", *quick)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -34,8 +38,8 @@ def test_a_table_is_printed_and_written_with_a_picture(run: Run, quick: tuple[ob
     assert result.stdout.strip() == (out / "variants.md").read_text().strip()
     assert "| MetaLDA-def-wf | " in result.stdout
     assert "<svg" in (out / "variants.svg").read_text(encoding="utf-8")
-    assert len(list((out / "runs" / "ws").iterdir())) == 7 * 2
-    assert not list((out / "checkpoints").rglob("*.json"))
+    assert [path.name for path in (out / "runs").iterdir()] == ["ws.jsonl"]
+    assert len(kept_runs(out)) == 7 * 2
     assert {cell["runs"] for cell in cells(out, "variants")} == {2}
     assert run("reproduce", "variants", *quick, "--quiet").output == ""
     rows = list(csv.DictReader(io.StringIO(run("reproduce", "variants", *quick, "--format", "csv").stdout)))
@@ -50,8 +54,7 @@ def test_runs_are_shared_and_never_repeated(
 ) -> None:
     first = run("reproduce", "perplexity", *quick, "--models", "LDA,PLLDA,LLDA")
     assert first.exit_code == 0, first.output
-    done = len(list((tmp_path / "out" / "runs" / "ws").iterdir()))
-    assert done == 2 * (1 + 4 + 1)
+    assert len(kept_runs(tmp_path / "out")) == 2 * (1 + 4 + 1)
     monkeypatch.setattr(TopicModel, "fit", None)
     again = run("reproduce", "perplexity", *quick, "--models", "LDA,PLLDA,LLDA")
     assert again.stdout == first.stdout
@@ -74,7 +77,7 @@ def test_figures_are_those_of_the_library(run: Run, quick: tuple[object, ...], d
     train, test = load_ws(data)
     features = WordFeatures.read(data / "WS" / "binary_embeddings.txt")
     model = MetaLDA(3, word_features=features, n_iter=8, random_state=1, verbose=False).fit(train)
-    kept = json.loads((tmp_path / "out" / "runs" / "ws" / "MetaLDA-k3-8-seed1.json").read_text())["document"]["result"]
+    (kept,) = [run["result"] for run in kept_runs(tmp_path / "out") if run["run"]["seed"] == 1]
     assert kept["perplexity"]["last"] == model.perplexity(test, draws="last")
     assert kept["labels_hidden"]["mean"] == model.perplexity(test.without_labels())
 
@@ -99,8 +102,8 @@ def test_coherence_is_that_of_a_hundred_topics_in_the_reference(
     result = run("reproduce", "coherence", *quick, "-d", "ws", "--models", "LDA", "--seeds", 1, "-k", 100)
     assert result.exit_code == 0, result.output
     (cell,) = cells(tmp_path / "out", "coherence")
-    run_file = tmp_path / "out" / "runs" / "ws" / "LDA-k100-8-seed0.json"
-    topics = [words.split() for words in json.loads(run_file.read_text())["document"]["result"]["words"]]
+    (trained,) = [run["result"] for run in kept_runs(tmp_path / "out") if run["kind"] == "TrainingRun"]
+    topics = [words.split() for words in trained["words"]]
     own = coherence(topics, data / "wikipedia-sample.tsv.xz", measure="npmi", text=3, window=10)
     assert cell["mean"] == pytest.approx(own.mean)
     assert cell["paper"] == {"mean": -0.0030, "deviation": 0.0047}
@@ -120,18 +123,18 @@ def test_findings_are_drawn_from_what_was_run(run: Run, quick: tuple[object, ...
 def test_an_interrupted_table_goes_on(
     run: Run, quick: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = Training.run
+    original = TrainingRun.run
 
-    def stop(self: Training, *arguments: object) -> dict:
+    def stop(self: TrainingRun, *arguments: object) -> dict:
         if self.model == "MetaLDA":
             raise KeyboardInterrupt
         return original(self, *arguments)
 
-    monkeypatch.setattr(Training, "run", stop)
+    monkeypatch.setattr(TrainingRun, "run", stop)
     stopped = run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA")
     assert stopped.exit_code == 130
-    assert "1 of 4 runs are done and kept; the same command goes on from here" in stopped.output
-    monkeypatch.setattr(Training, "run", original)
+    assert "1 of 4 runs are finished and saved in" in stopped.output
+    monkeypatch.setattr(TrainingRun, "run", original)
     assert run("reproduce", "perplexity", *quick, "--models", "LDA,MetaLDA").exit_code == 0
 
 

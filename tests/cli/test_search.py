@@ -13,8 +13,8 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, error_line, news
 from metalda.models.base import TopicModel
+from repository import repository_text
 
-ROOT = Path(__file__).parents[2]
 FAST = ("--iterations", 6, "--seeds", 2)
 
 
@@ -87,7 +87,7 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
         (("-k", "2", "-m", "llda"), "llda: there is nothing to search"),
         (("-k", "2", "-m", "lda,metalda"), "one model is searched at a time"),
         (("-k", "2", "-m", "lda", "--embeddings", "v.txt"), "--embeddings: --model lda uses no word features"),
-        (("-k", "2", "--plot", "k.txt"), "k.txt: no kind of picture"),
+        (("-k", "2", "--plot", "k.txt"), "k.txt: unknown figure format"),
         (("-k", "2", "--plot", "no/k.png"), "there is no folder no"),
         (("-k", "2", "--jobs", "0"), "--jobs 0"),
         (("-k", "2", "-o", "no/search"), "there is no folder no"),
@@ -103,7 +103,7 @@ def test_bad_input_is_one_line_and_nothing_is_fitted_or_written(
 
 @pytest.mark.parametrize("document", ["docs/choosing-k.md", "docs/command-line.md"])
 def test_the_examples_of_the_documents_run(run: Run, data: Path, folder: Path, document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
+    text = repository_text(document)
     examples = [shlex.split(line) for line in re.findall(r"^metalda search .*$", text, re.MULTILINE)]
     assert examples
     for _, *arguments in examples:

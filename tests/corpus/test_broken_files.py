@@ -110,7 +110,7 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path, suffix, header, row, bad,
     assert error_of(path) == f" line {line}: not utf-8 (byte {byte:,}); {remedy}"
 
 
-def test_utf16_with_its_mark_is_recognised(tmp_path):
+def test_utf16_with_its_mark_is_recognized(tmp_path):
     path = write(tmp_path / "export.csv", "text,id\nüber,1\n".encode("utf-16"))
     assert error_of(path).endswith('give the encoding, e.g. encoding="utf-16" (--encoding utf-16)')
     assert list(Corpus.read(path, encoding="utf-16")) == [["über"]]

@@ -205,8 +205,8 @@ def test_copies():
 
 @given(TOKENS, st.booleans(), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=40)
-def test_save_and_load_round_trip(documents, labelled, named, mmap):
-    labels = [d[:2] for d in documents] if labelled else None
+def test_save_and_load_round_trip(documents, labeled, named, mmap):
+    labels = [d[:2] for d in documents] if labeled else None
     ids = [f"id {i} ü\n" for i in range(len(documents))] if named else None
     corpus = Corpus.from_tokens(documents, labels, ids, vocabulary=["g\nh", "a", "b", "c", "日本", "e f"])
     with tempfile.TemporaryDirectory() as folder:

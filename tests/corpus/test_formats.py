@@ -39,7 +39,7 @@ def test_text_has_a_document_per_line(tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", COMPRESSORS)
-def test_the_format_of_the_java_original_is_recognised(tmp_path, compression, caplog):
+def test_the_format_of_the_java_original_is_recognized(tmp_path, compression, caplog):
     data = b"1\tb a\tThe THE the. x\n\n2\t\tthe\n3\ta\t\n"
     path = write(tmp_path / f"docs.txt{compression}", COMPRESSORS[compression](data))
     with caplog.at_level(logging.INFO, logger="metalda"):
@@ -120,6 +120,7 @@ def test_a_csv_of_a_spreadsheet_may_have_semicolons(tmp_path):
     assert Corpus.read(with_comma, labels="a;b").label_names == ("1",)
 
 
+@pytest.mark.slow
 def test_a_field_of_a_million_words_is_fine(tmp_path):
     long = "word " * 1_000_000  # "other", below, is a stop word
     for suffix, data in {
@@ -228,6 +229,7 @@ def test_progress_is_quiet_without_a_terminal(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_raw_texts_are_not_held(tmp_path):
     import tracemalloc
 

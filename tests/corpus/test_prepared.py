@@ -140,6 +140,7 @@ def test_every_format_can_be_prepared(tmp_path, format):
     assert_same(Corpus.prepare(data, tmp_path / "corpus", format=format), Corpus.read(data, format=format))
 
 
+@pytest.mark.slow
 def test_the_corpus_does_not_depend_on_the_number_of_processes(data, tmp_path):
     how = {"labels": "tags", "bins": {"year": 3}, "min_df": 2}
     assert_same(Corpus.prepare(data, tmp_path / "corpus", n_jobs=2, **how), Corpus.read(data, **how))
@@ -238,6 +239,7 @@ def test_a_folder_of_a_saved_corpus_is_not_read_as_texts(data, tmp_path):
         Corpus.read(tmp_path / "corpus")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_documents(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "MAX_DOCUMENTS", 200)
     peaks = []
@@ -285,6 +287,7 @@ def slow(text):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed as POSIX does it")
 def test_the_processes_end_with_the_one_that_started_them(data, tmp_path):
     (tmp_path / "slow_analyzer.py").write_text(ANALYZER)
@@ -303,7 +306,7 @@ def test_the_processes_end_with_the_one_that_started_them(data, tmp_path):
     _wait_for(lambda: not any(map(_lives, pids)))
 
 
-def _wait_for(condition, seconds: float = 30):
+def _wait_for(condition, seconds: float = 300):
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"

@@ -156,7 +156,8 @@ def test_too_high_a_bar_is_one_line(library):
         load_python_docs(min_words=50)
 
 
-def test_the_real_library_is_a_corpus_of_thousands_of_labelled_documents(corpus):
+@pytest.mark.slow
+def test_the_real_library_is_a_corpus_of_thousands_of_labeled_documents(corpus):
     assert len(corpus) > 4000
     assert corpus.labels.shape[1] > 100
     assert (corpus.labels.matrix.sum(axis=1) == 1).all()
@@ -168,6 +169,7 @@ def test_the_real_library_is_a_corpus_of_thousands_of_labelled_documents(corpus)
     assert len(corpus.words) > 80_000
 
 
+@pytest.mark.slow
 def test_the_real_library_is_read_the_same_twice(corpus):
     again = load_python_docs()
     assert again.ids == corpus.ids
@@ -175,6 +177,7 @@ def test_the_real_library_is_read_the_same_twice(corpus):
     assert (again.words == corpus.words).all()
 
 
+@pytest.mark.slow
 def test_a_limit_spreads_over_the_modules(corpus):
     few = load_python_docs(limit=200, min_df=1)
     assert len(few) == 200

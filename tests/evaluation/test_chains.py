@@ -11,7 +11,7 @@ import pytest
 from contracts import PETS, SKIES, with_result
 from metalda import LDA, Corpus, LabeledLDA, MetaLDA, diagnose_chains
 from metalda.errors import InputError, MissingExtraError
-from metalda.evaluation.chains import verdict
+from metalda.evaluation.chains import rank_rhat, split_rhat, verdict
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # versions before 1 announce it at every import
@@ -146,7 +146,7 @@ def test_what_are_no_chains_is_refused(corpus: Corpus, chains: list[MetaLDA]) ->
     ):
         with pytest.raises(InputError, match=message):
             diagnose_chains([chains[0], other])
-    with pytest.raises(InputError, match="there is 1: give two models or more"):
+    with pytest.raises(InputError, match="give two models or more, not 1"):
         diagnose_chains(chains[:1])
 
 
@@ -154,3 +154,22 @@ def test_a_missing_package_is_one_line_with_the_remedy(chains: list[MetaLDA], mo
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'metalda\[chains\]'"):
         diagnose_chains(chains)
+
+
+@pytest.mark.parametrize(("n_chains", "n_draws"), [(2, 4), (3, 40), (4, 41)])
+def test_r_hat_is_that_of_arviz(n_chains: int, n_draws: int) -> None:
+    chains = np.random.default_rng(0).normal(size=(n_chains, n_draws)).cumsum(axis=1)
+    for method, own in (("split", split_rhat), ("rank", rank_rhat)):
+        assert own(chains) == pytest.approx(float(np.asarray(arviz.rhat(chains, method=method))), rel=1e-12)
+    assert split_rhat(chains) != pytest.approx(rank_rhat(chains), rel=1e-3)
+
+
+def test_r_hat_is_near_1_for_converged_chains_and_nan_where_it_is_undefined() -> None:
+    chains = np.random.default_rng(0).normal(size=(4, 500))
+    for own in (split_rhat, rank_rhat):
+        assert own(chains) == pytest.approx(1, abs=0.02)
+        assert np.isnan(own(chains[:, :3]))
+        assert np.isnan(own(np.ones((2, 100))))
+        assert own(np.repeat([[0.0], [1.0]], 100, axis=1)) > 1e6
+    unequal = chains * np.array([[1], [1], [1], [9]])  # equal location, different scale
+    assert rank_rhat(unequal) > 1.1 > split_rhat(unequal)

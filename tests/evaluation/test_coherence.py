@@ -12,7 +12,7 @@ import pytest
 
 from metalda import LDA, Corpus, WindowCounts, coherence, count_windows, score_topics
 from metalda.errors import InputError, StorageError
-from metalda.evaluation.confirmation import MEASURES
+from metalda.evaluation.coherence import MEASURES
 
 GENSIM = {"npmi": "c_npmi", "uci": "c_uci", "c_v": "c_v", "umass": "u_mass"}
 WORDS = [f"w{i}" for i in range(40)]
@@ -139,7 +139,7 @@ def test_counts_do_not_depend_on_threads_or_batches(monkeypatch: pytest.MonkeyPa
     corpus = Corpus.from_tokens(documents)
     expected = count_windows(WORDS, documents, window=5)
     monkeypatch.setattr("metalda.corpus.source._BLOCK", 3)
-    monkeypatch.setattr("metalda.evaluation.encoding._TOKENS", 40)
+    monkeypatch.setattr("metalda.evaluation.reference._BATCH_TOKENS", 40)
     for reference in (documents, corpus):
         for n_jobs in (1, 3):
             found = count_windows(WORDS, reference, window=5, n_jobs=n_jobs)

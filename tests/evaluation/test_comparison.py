@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from contracts import EMBEDDINGS, FEATURES, PETS, SKIES
 from metalda import LDA, Corpus, MetaLDA, WordFeatures, coherence, compare
 from metalda.errors import InputError, StorageError
 from metalda.evaluation import label_accuracy, topic_diversity
-from metalda.evaluation.comparison import InterruptedComparison
-from metalda.evaluation.runs import Judging, Split, identify_run
+from metalda.evaluation.comparison import ComparisonRun
+from metalda.evaluation.measures import PerplexityOptions, Split
+from metalda.evaluation.runs import InterruptedRuns
 from metalda.models.base import TopicModel
 from metalda.models.embedded import EmbeddedModel
 
@@ -40,6 +41,10 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     return fitted
 
 
+def kept_runs(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
 def test_the_figures_are_those_of_the_same_steps_by_hand(corpus: Corpus) -> None:
     runs = compare(corpus, "metalda,lda", seeds=[4, 7], by_run=True, draws="each", **QUICK)
     assert list(zip(runs["model"], runs["seed"], strict=True)) == [
@@ -58,7 +63,7 @@ def test_the_figures_are_those_of_the_same_steps_by_hand(corpus: Corpus) -> None
     theta, new = (model.transform(part.without_labels()) for part in (train, test))
     assert (row["label_measure"], row["label_score"]) == label_accuracy(theta, train.labels, new, test.labels)
     assert row["topics"] == 3
-    assert 0 < row["seconds_per_sweep"] < 1
+    assert 0 < row["seconds_per_iteration"] < 1
 
 
 def test_labels_are_predicted_from_proportions_that_never_saw_them(corpus: Corpus, monkeypatch: Any) -> None:
@@ -98,7 +103,7 @@ def test_numbers_and_thousands_of_labels_are_not_told_from_topics(corpus: Corpus
     numbers = corpus.with_labels(np.linspace(-1, 1, len(corpus))[:, None])
     assert compare(numbers, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].isna().all()
     assert compare(corpus, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].notna().all()
-    monkeypatch.setattr("metalda.evaluation.runs._MOST_LABELS", 1)
+    monkeypatch.setattr("metalda.evaluation.measures._MAX_LABELS", 1)
     assert compare(corpus, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].isna().all()
 
 
@@ -135,18 +140,18 @@ def test_other_settings_are_other_runs(corpus: Corpus, fits: list[str], tmp_path
     compare(corpus, **arguments)
     compare(corpus, **{**arguments, **change})
     assert fits == ["LDA", "LDA"]
-    assert len(list((tmp_path / "c").glob("run-*.json"))) == 2
+    assert len(kept_runs(tmp_path / "c")) == 2
 
 
 def test_other_documents_labels_words_or_features_are_other_runs(corpus: Corpus) -> None:
     def identity(train: Corpus = corpus, test: Corpus = corpus, features: Any = FEATURES) -> str:
         model = MetaLDA(random_state=0, word_features=features)
-        return json.dumps(identify_run(model, Split.of(train, test), Judging()))
+        return json.dumps(asdict(ComparisonRun.of(model, Split.of(train, test), PerplexityOptions())))
 
     swapped = Corpus.from_texts((PETS[::-1] + SKIES) * 3, corpus.labels)
     renamed = Corpus(corpus.words, corpus.offsets, (*corpus.vocabulary[:-1], "gale"), corpus.labels)
-    relabelled = corpus.with_labels(["sky"] + ["pets"] * 29)
-    changed = [swapped, renamed, relabelled, corpus.without_labels(), corpus[:-1]]
+    relabeled = corpus.with_labels(["sky"] + ["pets"] * 29)
+    changed = [swapped, renamed, relabeled, corpus.without_labels(), corpus[:-1]]
     other_features = WordFeatures.from_mapping({"cat": "animal"})
     identities = [identity(), *(identity(train=c) for c in changed), *(identity(test=c) for c in changed)]
     identities += [identity(features=other_features), identity(features=None)]
@@ -157,7 +162,8 @@ def test_other_documents_labels_words_or_features_are_other_runs(corpus: Corpus)
 def test_the_table_is_saved_and_the_folder_holds_nothing_else(corpus: Corpus, tmp_path: Path) -> None:
     table = compare(corpus, "metalda,lda", seeds=2, folder=tmp_path / "c", **QUICK)
     names = sorted(path.name for path in (tmp_path / "c").iterdir())
-    assert [name.partition("-")[0] for name in names] == ["comparison.csv", "comparison.json", *["run"] * 4]
+    assert names == ["comparison.csv", "comparison.json", "runs.jsonl"]
+    assert len(kept_runs(tmp_path / "c")) == 4
     content = json.loads((tmp_path / "c" / "comparison.json").read_text())
     assert [row["perplexity"] for row in content["document"]["models"]] == list(table["perplexity"])
     assert len(content["document"]["runs"]) == 4
@@ -174,13 +180,16 @@ def test_a_folder_with_other_files_is_left_alone(corpus: Corpus, fits: list[str]
     assert [path.name for path in tmp_path.iterdir()] == ["comparison.csv"]
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-5], lambda text: text.replace('"LDA"', '"MetaLDA"')])
-def test_a_damaged_run_is_an_error_that_says_what_to_do(corpus: Corpus, tmp_path: Path, damage: Any) -> None:
-    compare(corpus, "lda", seeds=1, folder=tmp_path / "c", **QUICK)
-    (file,) = (tmp_path / "c").glob("run-*.json")
-    file.write_text(damage(file.read_text()))
-    with pytest.raises(StorageError, match=r"run-.*: damaged: .*remove"):
-        compare(corpus, "lda", seeds=1, folder=tmp_path / "c", **QUICK)
+def test_a_run_whose_line_was_cut_short_is_repeated(
+    corpus: Corpus, fits: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = compare(corpus, "lda,metalda", seeds=1, folder=tmp_path / "c", **QUICK)
+    file = tmp_path / "c" / "runs.jsonl"
+    file.write_text(file.read_text()[:-20])
+    again = compare(corpus, "lda,metalda", seeds=1, folder=tmp_path / "c", **QUICK)
+    assert fits == ["LDA", "MetaLDA", "MetaLDA"]
+    assert again["perplexity"].equals(first["perplexity"])
+    assert "runs.jsonl line 2: damaged" in caplog.text
 
 
 def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
@@ -190,12 +199,12 @@ def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
     whole = compare(corpus, models, **arguments)
     fits.clear()
     interrupt(QUICK["n_iter"] + 8)  # the eighth of the second fit
-    with pytest.raises(InterruptedComparison, match="1 of 3 runs were done, and are kept"):
+    with pytest.raises(InterruptedRuns, match=r"1 of 3 runs are finished and saved in .*; repeat it to resume"):
         compare(corpus, models, folder=tmp_path / "c", **arguments)
     assert fits == ["MetaLDA", "LDA"]
     said = [record for record in caplog.records if record.name.startswith("metalda")]
     assert said == []  # nothing of a model that keeps what it learnt
-    assert len(list((tmp_path / "c").glob("run-*.json"))) == 1
+    assert len(kept_runs(tmp_path / "c")) == 1
     assert len(list((tmp_path / "c").glob("checkpoint-*"))) == 1
     assert "lda" not in (tmp_path / "c" / "comparison.csv").read_text().replace("metalda", "")
     fits.clear()
@@ -214,7 +223,7 @@ def test_ctrl_c_keeps_finished_runs_and_the_one_under_way(
 
 def test_ctrl_c_without_a_folder_says_that_all_is_lost(corpus: Corpus, interrupt: Callable[[int], None]) -> None:
     interrupt(QUICK["n_iter"] + 1)
-    with pytest.raises(InterruptedComparison, match="1 of 2 runs were done, and are lost: give a folder"):
+    with pytest.raises(InterruptedRuns, match="1 of 2 runs are finished and lost; give a folder"):
         compare(corpus, "lda", seeds=2, **QUICK)
 
 

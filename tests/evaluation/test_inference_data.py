@@ -54,7 +54,7 @@ def test_topics_of_a_chain_stand_in_the_order_of_the_first(chains: list[MetaLDA]
     assert (found.constant_data["similarity"] > 0.5).all()
 
 
-def test_the_log_likelihood_is_that_of_the_kept_sweeps(chains: list[MetaLDA]) -> None:
+def test_the_log_likelihood_is_that_of_the_kept_iterations(chains: list[MetaLDA]) -> None:
     lp = to_inference_data(chains).sample_stats["lp"]
     for chain, model in enumerate(chains):
         expected = model.history_.set_index("iteration")["log_likelihood"][[30, 32, 34, 36, 38, 40]]

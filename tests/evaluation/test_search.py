@@ -12,8 +12,8 @@ import pytest
 from contracts import FEATURES, PETS, SKIES
 from metalda import LDA, Corpus, MetaLDA, compare, plot_search, search_k, stability
 from metalda.errors import InputError, MissingExtraError
-from metalda.evaluation.comparison import InterruptedComparison
-from metalda.evaluation.plotting import check_picture, save_figure
+from metalda.evaluation.plots import check_figure_path, save_figure
+from metalda.evaluation.runs import InterruptedRuns
 from metalda.models.base import TopicModel
 
 QUICK: dict[str, Any] = {"n_iter": 10, "thin": 2, "n_draws": 2}
@@ -90,7 +90,7 @@ def test_a_search_goes_on_where_it_was_and_repeats_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(TopicModel, "fit", stop_at_the_third)
-        with pytest.raises(InterruptedComparison, match="2 of 4 runs were done, and are kept"):
+        with pytest.raises(InterruptedRuns, match="2 of 4 runs are finished and saved"):
             search_k(corpus, [2, 3], **arguments)
     assert fits == [2, 3]
     resumed = search_k(corpus, [2, 3], **arguments)
@@ -121,7 +121,7 @@ def test_the_folder_says_what_was_found_without_the_words_of_every_topic(corpus:
         ({"n_components": ["ten"]}, "give the numbers of topics"),
         ({"n_components": "10,20"}, "give the numbers of topics"),
         ({"n_components": [0, 5]}, "lda:n_components=0: The 'n_components' parameter"),
-        ({"model": "lda:n_components=5"}, "given once, beside the model"),
+        ({"model": "lda:n_components=5"}, "give the numbers of topics only once"),
         ({"model": "lda,metalda"}, "one model is searched at a time"),
         ({"model": "llda"}, "llda: there is nothing to search: its labels decide"),
         ({"model": "bert"}, "there is no model 'bert'"),
@@ -135,10 +135,10 @@ def test_what_makes_no_sense_is_refused(corpus: Corpus, fits: list[int], change:
     assert fits == []
 
 
-def drawn(figure: Any) -> dict[str, tuple[list[float], list[float], list[float]]]:
+def drawn(panels: Any) -> dict[str, tuple[list[float], list[float], list[float]]]:
     """By the name of a panel: topics, values, and lengths of the bars."""
     found = {}
-    for axes in figure.axes:
+    for axes in panels:
         ((line, _, (bars,)),) = axes.containers
         lengths = [(end - start) / 2 for (_, start), (_, end) in bars.get_segments()]
         found[axes.get_ylabel()] = (list(line.get_xdata()), list(line.get_ydata()), lengths)
@@ -168,21 +168,21 @@ def test_only_the_table_of_a_search_is_drawn(corpus: Corpus) -> None:
 
 
 def test_a_picture_is_of_the_kind_that_its_name_says(corpus: Corpus, tmp_path: Path) -> None:
-    figure = plot_search(search_k(corpus, [2], "lda", seeds=1, **QUICK))
+    figure = plot_search(search_k(corpus, [2], "lda", seeds=1, **QUICK))[0].figure
     for name, start in (("k.png", b"\x89PNG"), ("k.PDF", b"%PDF"), ("k.svg", b"<?xml")):
-        check_picture(tmp_path / name)
+        check_figure_path(tmp_path / name)
         save_figure(figure, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     for name, message in (
-        ("k.txt", "no kind of picture"),
-        ("k", "no kind of picture"),
+        ("k.txt", "unknown figure format"),
+        ("k", "unknown figure format"),
         ("no/k.png", "there is no folder"),
     ):
         with pytest.raises(InputError, match=message):
-            check_picture(tmp_path / name)
+            check_figure_path(tmp_path / name)
 
 
 def test_a_missing_package_is_one_line_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'metalda\[plot\]'"):
-        check_picture(tmp_path / "k.png")
+        check_figure_path(tmp_path / "k.png")

@@ -1,18 +1,16 @@
-"""A finding is true only if all that was run says so."""
+"""A finding is true only if all runs agree."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from metalda.experiments.coherence import Scoring
+from metalda.evaluation.runs import RunStore
 from metalda.experiments.findings import Finding, as_markdown, find_out
-from metalda.experiments.materials import DATASETS
 from metalda.experiments.paper import MODELS
-from metalda.experiments.plans import Plan
-from metalda.experiments.runs import RunStore
-from metalda.experiments.speed import Timing
-from metalda.experiments.training import Training
+from metalda.experiments.registry import CoherenceRun, TimingRun
+from metalda.experiments.tables import Plan
+from metalda.experiments.training import DATASETS, TrainingRun
 
 PLAN = Plan(DATASETS, tuple(MODELS), (), (0,), 2000)
 
@@ -26,7 +24,7 @@ def keep(
     store: RunStore, dataset: str, model: str, perplexity: float, topics: int = 100, total: int | None = None
 ) -> None:
     result = {"perplexity": {"last": perplexity, "mean": perplexity}, "topics": total or topics}
-    store.keep(Training(dataset, model, topics, 0, 2000), result)
+    store.keep(TrainingRun(dataset, model, topics, 0, 2000), result)
 
 
 def finding(store: RunStore, start: str) -> Finding:
@@ -63,7 +61,7 @@ def test_ties_count_for_the_best_only(store: RunStore) -> None:
     for seed, (ours, other) in enumerate([(600, 598), (610, 604)]):
         for model, value in (("MetaLDA", ours), ("MetaLDA-dl-def", other)):
             result: dict[str, Any] = {"perplexity": {"last": value, "mean": value}, "topics": 100}
-            store.keep(Training("ws", model, 100, seed, 2000), result)
+            store.keep(TrainingRun("ws", model, 100, seed, 2000), result)
     assert finding(store, "MetaLDA is best").verdict == "true"
     assert finding(store, "Word features").verdict == "false in 1 of 1 comparisons"
 
@@ -80,7 +78,7 @@ def test_the_gap_is_that_between_the_smallest_and_the_largest_share(store: RunSt
     for share, ours, other in ((0.2, 900, 1200), (0.8, 600, 660)):
         for model, value in (("MetaLDA", ours), ("DMR", other)):
             unseen = {"with_unseen": {"last": value}, "unseen_share": 1 - share}
-            store.keep(Training("ws", model, 50, 0, 2000, share), {**unseen, "topics": 50})
+            store.keep(TrainingRun("ws", model, 50, 0, 2000, share), {**unseen, "topics": 50})
     gap = finding(store, "The gap grows")
     assert gap.verdict == "true"
     assert "1.333 with 20%" in gap.checks[0].text
@@ -94,19 +92,19 @@ def test_coherence_is_compared_on_web_snippets_alone(store: RunStore) -> None:
         ("tmn", "MetaLDA", 0.1),
         ("tmn", "LDA", 0.2),
     ):
-        store.keep(Scoring(dataset, model, 100, 0, 2000), {"all": value, "best": value})
+        store.keep(CoherenceRun(dataset, model, 100, 0, 2000), {"all": value, "best": value})
     assert finding(store, "MetaLDA's topics").verdict == "true"
 
 
 def test_speed_is_compared_with_others_and_with_the_paper(store: RunStore) -> None:
     for model, seconds in (("MetaLDA", 0.02), ("WF-LDA", 0.03), ("LF-LDA", 0.01)):  # 0.1232, 1.8162 and 2.4920 there
-        store.keep(Timing("ws", model, 50), {"seconds": seconds})
-    faster = finding(store, "MetaLDA's sweeps")
+        store.keep(TimingRun("ws", model, 50), {"seconds": seconds})
+    faster = finding(store, "MetaLDA's iterations")
     assert [check.text for check in faster.exceptions] == [
         "ws: MetaLDA with 50 topics 20.0 ms, LF-LDA with 50 topics 10.0 ms"
     ]
     assert finding(store, "Every model is faster").verdict == "true"
-    store.keep(Timing("ws", "LDA", 50), {"seconds": 0.03})  # 0.0219 there
+    store.keep(TimingRun("ws", "LDA", 50), {"seconds": 0.03})  # 0.0219 there
     assert len(finding(store, "Every model is faster").exceptions) == 1
 
 

@@ -1,7 +1,7 @@
 """The paper's figures are those that it prints."""
 
 from metalda.experiments.paper import MODELS, VARIANTS, figures, topics_of
-from metalda.experiments.training import Training
+from metalda.experiments.training import TrainingRun
 
 
 def test_tables_have_all_their_cells() -> None:
@@ -33,7 +33,7 @@ def test_every_model_can_be_made_with_the_settings_of_the_paper() -> None:
     made = {}
     for name in MODELS:
         topics = topics_of(name, "ws")[0]
-        model = Training("ws", name, topics, seed=3, sweeps=2000).make_model(
+        model = TrainingRun("ws", name, topics, seed=3, iterations=2000).make_model(
             {"word_features": None, "embeddings": None}
         )
         made[name] = model.get_params()

@@ -1,11 +1,12 @@
-"""Pictures of tables show what there is to compare."""
+"""Plots of tables show the cells that can be compared."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from metalda.experiments.cells import Cell, Key
 from metalda.experiments.plots import draw_by_topics
+from metalda.experiments.tables import Cell
+from metalda.experiments.training import Key
 
 figures = pytest.importorskip("matplotlib.figure", reason="no matplotlib")
 

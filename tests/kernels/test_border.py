@@ -1,9 +1,11 @@
 """How kernels are compiled, how arrays enter them, and how they run without compilation."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from numba import float32, njit, uintp
 
 from contracts import CASES, LABELS, corpus
 from metalda import Corpus, count_windows
+from metalda.kernels import border
 from metalda.kernels.border import (
     COMPILED,
     LANES,
@@ -184,3 +187,39 @@ def test_rows_need_no_alignment():
     out = np.empty((3, LANES), np.float32)
     combine(memory[1:].reshape(2, LANES), np.array([1]), 1.0, out)
     np.testing.assert_array_equal(out[0], memory[1 + LANES :])
+
+
+# Loops that sum and store, with the reason why addresses cannot change their result.
+SEQUENTIAL = {
+    "leave_document": "visits the tokens of a document one by one, each of which changes a count",
+    "_weigh_others": "stores the running sums, so that their order is fixed",
+    "sweep_shared": "visits the two topics that a token leaves and enters",
+}
+
+
+def _sums_and_stores(loop: ast.For | ast.While) -> bool:
+    """Whether an innermost loop adds to a variable and also assigns to an array."""
+    inner = [node for statement in loop.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.For | ast.While) for node in inner):
+        return False
+    augmented = [node for node in inner if isinstance(node, ast.AugAssign)]
+    sums = [node for node in augmented if isinstance(node.target, ast.Name) and not _is_count(node.value)]
+    targets = [target for node in inner if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in augmented]
+    return bool(sums) and any(isinstance(target, ast.Subscript) for target in targets)
+
+
+def _is_count(value: ast.expr) -> bool:
+    """Sums of integers are exact in any order: 1, and elements of arrays of counts."""
+    return isinstance(value, ast.Constant) or "counts[" in ast.unparse(value)
+
+
+def test_a_loop_that_sums_stores_nothing():
+    """Otherwise the addresses of arrays decide the order of summation, and with it the last bit of the result."""
+    found = set()
+    for path in Path(border.__file__).parent.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
+                found |= {function.name for loop in loops if _sums_and_stores(loop)}
+    assert found == set(SEQUENTIAL)

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.stats import chisquare
 
 import reference
+from marks import slow_after_first
 from metalda.corpus import NamedMatrix
 from metalda.kernels.border import COMPILED
 from metalda.kernels.helpers import choose_topic
@@ -201,7 +202,9 @@ def test_extreme_priors_still_give_every_topic_its_chance(n_words, alpha, beta):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(("alpha_b", "beta"), [(1e-6, 1e-7), (1e-7, 2e-8), (1e-8, 1e-9), (1e-12, 1e-13)])
+@pytest.mark.parametrize(
+    ("alpha_b", "beta"), slow_after_first([(1e-7, 2e-8), (1e-6, 1e-7), (1e-8, 1e-9), (1e-12, 1e-13)])
+)
 def test_small_weights_of_other_topics_are_not_canceled_by_the_old_topic(shared, alpha_b, beta):
     """A word occurs in topic A, the topic of the document, and in B: float32 must not cancel the weight of B."""
     words, offsets = _flatten([[0, 1, 1, 1, 1, 1], [0]])

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 import reference
 from metalda.corpus.schema import TOKEN_PATTERN
-from metalda.evaluation.counting import Counter
-from metalda.evaluation.encoding import Encoded, text_encoder
+from metalda.evaluation.reference import ReferenceDocuments, WindowCounter, text_encoder
 
 N_WORDS = 4
 TEXTS = st.lists(
@@ -16,10 +15,10 @@ TEXTS = st.lists(
 DOCUMENTS = st.lists(st.lists(st.integers(-1, N_WORDS - 1), max_size=12), min_size=1, max_size=5)
 
 
-def counted(documents: list[list[int]], window: int, as_gensim: bool = False) -> Counter:
-    counter = Counter(N_WORDS, window, as_gensim)
+def counted(documents: list[list[int]], window: int, as_gensim: bool = False) -> WindowCounter:
+    counter = WindowCounter(N_WORDS, window, as_gensim)
     offsets = np.cumsum([0, *map(len, documents)])
-    counter.add(Encoded(np.array([word for document in documents for word in document]), offsets))
+    counter.add(ReferenceDocuments(np.array([word for document in documents for word in document]), offsets))
     return counter
 
 

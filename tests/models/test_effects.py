@@ -199,6 +199,7 @@ def _simulate(rng, phi, labels, length):
     return np.array([rng.multinomial(length, t @ phi) for t in theta]), log_lambda
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """50 corpora under weights from the prior; phi is known, so that topics keep their numbers and the truth is known.
 

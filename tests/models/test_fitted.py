@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import metalda
-from contracts import CASES, OFTEN, PETS, QUICK, SKIES, corpus
+from contracts import CASES, LABELS, OFTEN, PETS, QUICK, SKIES, corpus
 from metalda import DMR, LDA, Corpus, MetaLDA
 from metalda.errors import InputError
 from metalda.models.fitted import Fitted
@@ -127,3 +127,9 @@ def test_validate_raises_what_fit_would_raise():
 def test_documents_are_read_as_in_training():
     model = LDA(2, **QUICK).fit(Corpus.from_texts(PETS + SKIES, stop_words=["cat"]))
     assert list(model.to_corpus(["cat dog", "the cat"])) == [["dog"], ["the"]]
+
+
+@pytest.mark.parametrize("documents", [PETS + SKIES, [text.split() for text in PETS + SKIES]], ids=["texts", "tokens"])
+def test_models_without_labels_ignore_those_of_new_documents(documents):
+    model = LDA(2, **QUICK).fit(documents)
+    np.testing.assert_array_equal(model.transform(corpus(), LABELS), model.transform(corpus()))

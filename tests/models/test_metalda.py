@@ -255,6 +255,7 @@ def test_word_features_may_be_a_mapping_or_a_frame():
     np.testing.assert_array_equal(one.components_, two.components_)
 
 
+@pytest.mark.slow
 def test_a_document_of_a_million_words_is_fine():
     long = Corpus.from_tokens([["cat", "dog", "sun", "rain"] * 250_000, ["cat"]])
     model = MetaLDA(2, n_iter=2, thin=1, n_draws=1, random_state=0, verbose=False, n_shards=1).fit(long)

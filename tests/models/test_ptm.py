@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 import reference
 from contracts import PETS, QUICK, SKIES, best_chain, corpus
 from exact import assert_visits_follow
+from marks import slow_after_first
 from metalda import LDA, PTM, Corpus
 from metalda.errors import InputError
 from metalda.samplers import TopicCounts
@@ -48,7 +49,7 @@ def _by_place(n_values, n_places):
     return n_values ** np.arange(n_places)[::-1]
 
 
-@pytest.mark.parametrize("n_pseudo", [2, 3])
+@pytest.mark.parametrize("n_pseudo", slow_after_first([2, 3]))
 def test_topics_and_pseudo_documents_follow_the_exact_posterior(n_pseudo):
     n_topics, n_tokens, cuts = 2, 5, [2, 3]
     states = [
@@ -86,6 +87,7 @@ def _frozen_chain(model, documents, seed):
     return problem, state._replace(assignment=assignment), rngs
 
 
+@pytest.mark.slow
 def test_with_a_pseudo_document_for_each_document_it_is_lda():
     """Against the exact posterior of LDA."""
     states = list(itertools.product(range(2), repeat=5))
@@ -224,7 +226,7 @@ def _simulate(rng, n_documents=1500, n_pseudo=30, length=6):
     return documents, theta[pseudo], phi
 
 
-@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize("n_shards", slow_after_first([3, 1]))
 def test_topics_and_proportions_of_simulated_pseudo_documents_are_recovered(n_shards):
     rng = np.random.default_rng(0)
     documents, theta, phi = _simulate(rng)

@@ -8,7 +8,7 @@ import pytest
 
 import metalda
 from contracts import OFTEN, QUICK
-from metalda import DMR, LDA, Corpus, MetaLDA
+from metalda import DMR, LDA, Corpus, LabeledLDA, MetaLDA
 from metalda.errors import InputError, StorageError
 
 TEXTS = ["The cat and the dog saw THE cat", "rain and sun and Rain", "a dog and a cat", "the sun and the wind"] * 3
@@ -87,8 +87,9 @@ def test_labels_are_needed_given_or_left_out(of_rows):
     np.testing.assert_array_equal(unlabeled.transform(texts), unlabeled.transform(NEW))
 
 
-def test_labels_of_rows_are_predicted_without_looking_at_them():
-    model = MetaLDA(2, **QUICK).fit(Corpus.from_frame(FRAME, text="plot", labels="genre"))
+@pytest.mark.parametrize("make", [MetaLDA, LabeledLDA])
+def test_labels_of_rows_are_predicted_without_looking_at_them(make):
+    model = make(**QUICK).fit(Corpus.from_frame(FRAME, text="plot", labels="genre"))
     expected = model.predict_label_probabilities(NEW)
     pd.testing.assert_frame_equal(model.predict_label_probabilities(ROWS), expected)
     pd.testing.assert_frame_equal(model.predict_label_probabilities(ROWS[["plot"]]), expected)

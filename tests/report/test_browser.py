@@ -11,6 +11,7 @@ import pytest
 
 import metalda
 from contracts import corpus, quietly
+from marks import slow_after_first
 from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_report
 from report.hostile import WORDS, hostile_corpus, hostile_model
 
@@ -21,6 +22,7 @@ playwright_api = pytest.importorskip("playwright.sync_api", reason="no playwrigh
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
 VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare"]
+UNSETTLED = "Too many auto-margin redraws"  # Plotly may say so on a busy machine; the chart is drawn all the same
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
 
@@ -76,7 +78,7 @@ def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -
     context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
     visited = Visit(context.new_page())
     page, problems, address = visited.page, visited.problems, path.as_uri()
-    page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
+    page.on("console", lambda m: problems.append(f"{m.type}: {m.text}") if UNSETTLED not in m.text else None)
     page.on("pageerror", lambda error: problems.append(f"error: {error}"))
     page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
     page.on("request", lambda r: problems.append(f"request: {r.url[:80]}") if not _own(r.url, address) else None)
@@ -120,8 +122,9 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "scheme"), slow_after_first([(size, scheme) for size in SIZES for scheme in ("light", "dark")])
+)
 def test_every_view_is_drawn_without_errors_requests_or_overflow(
     browser: Any, report: Path, size: str, scheme: str
 ) -> None:
@@ -139,6 +142,7 @@ def test_every_view_is_drawn_without_errors_requests_or_overflow(
     assert opened.problems == []
 
 
+@pytest.mark.slow
 def test_hostile_text_runs_nothing_and_breaks_nothing(browser: Any, hostile_report: Path) -> None:
     for size in SIZES:
         opened = visit(browser, hostile_report, size)
@@ -158,6 +162,7 @@ def test_hostile_text_runs_nothing_and_breaks_nothing(browser: Any, hostile_repo
         assert opened.problems == []
 
 
+@pytest.mark.slow
 def test_hostile_labels_are_shown_as_they_are_in_charts(browser: Any, hostile_report: Path) -> None:
     opened = visit(browser, hostile_report)
     opened.go("labels")
@@ -168,6 +173,7 @@ def test_hostile_labels_are_shown_as_they_are_in_charts(browser: Any, hostile_re
     assert "&lt;b&gt;" in ticks
 
 
+@pytest.mark.slow
 def test_the_slider_orders_words_by_relevance(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
     opened = visit(browser, report)
     opened.go("topic/1")
@@ -188,6 +194,7 @@ def test_the_slider_orders_words_by_relevance(browser: Any, report: Path, model:
     assert opened.page.get_by_role("button", name="Lift").get_attribute("aria-pressed") == "true"
 
 
+@pytest.mark.slow
 def test_words_are_found_and_lead_to_topics_and_documents(browser: Any, report: Path) -> None:
     opened = visit(browser, report)
     opened.go("words")
@@ -204,6 +211,7 @@ def test_words_are_found_and_lead_to_topics_and_documents(browser: Any, report: 
     assert "No word" in opened.page.inner_text("main")
 
 
+@pytest.mark.slow
 def test_documents_are_searched_sorted_and_shown(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
     opened = visit(browser, report)
     opened.go("documents")
@@ -225,6 +233,7 @@ def test_documents_are_searched_sorted_and_shown(browser: Any, report: Path, mod
     assert opened.page.locator("button[aria-pressed=true]").count() == 1
 
 
+@pytest.mark.slow
 def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
     opened = visit(browser, report)
     names = model.label_names_
@@ -242,11 +251,12 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
     low, high = np.quantile(draws, [0.05, 0.95], axis=0, method="weibull")
     for row in rows:
         cells = [text.replace("−", "-") for text in row.locator("th, td").all_inner_texts()]
-        k = int(cells[0].split()[1])
+        k = int(cells[0].split()[0].removeprefix("topic"))
         shown = [float(cells[1]), *map(float, cells[2].split(" to "))]
         assert shown == pytest.approx([draws[:, k].mean(), low[k], high[k]], abs=0.15)
 
 
+@pytest.mark.slow
 def test_keyboard_and_screen_reader_find_their_way(browser: Any, report: Path) -> None:
     opened = visit(browser, report)
     page = opened.page
@@ -268,6 +278,7 @@ def test_keyboard_and_screen_reader_find_their_way(browser: Any, report: Path) -
         assert all(chart.get_attribute("aria-label") for chart in page.locator(".chart").all()), view
 
 
+@pytest.mark.slow
 def test_the_theme_can_be_switched(browser: Any, report: Path) -> None:
     opened = visit(browser, report)
     before = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -277,7 +288,8 @@ def test_the_theme_can_be_switched(browser: Any, report: Path) -> None:
     assert opened.problems == []
 
 
-def test_paper_gets_the_view_alone_in_light_colours(browser: Any, report: Path) -> None:
+@pytest.mark.slow
+def test_paper_gets_the_view_alone_in_light_colors(browser: Any, report: Path) -> None:
     opened = visit(browser, report, scheme="dark")
     opened.go("label/0")
     opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -294,14 +306,16 @@ def test_paper_gets_the_view_alone_in_light_colours(browser: Any, report: Path) 
 NOWHERE = ["nonsense", "topic/99", "label/-1", "word/x", "document/1e9", "contrast/0", "__proto__"]
 
 
+@pytest.mark.slow
 def test_an_address_that_leads_nowhere_says_so(browser: Any, report: Path) -> None:
     opened = visit(browser, report)
     for view in NOWHERE:
         opened.go(view)
-        assert opened.heading() == "Not here", view
+        assert opened.heading() == "Not found", view
     assert opened.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [True, False], ids=["corpus", "no corpus"])
 @pytest.mark.parametrize("kind", ["one topic", "labels without effects", "topics of labels", "labels"])
 def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, given: bool) -> None:
@@ -326,5 +340,5 @@ def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, g
     }
     for view, expected in present.items():
         opened.go(view)
-        assert (opened.heading() != "Not here") is expected, view
+        assert (opened.heading() != "Not found") is expected, view
     assert opened.problems == []

@@ -16,8 +16,7 @@ import pytest
 from contracts import QUICK, corpus
 from metalda import LDA, errors, write_report
 from metalda.report.page import render, script_safe
-from metalda.report.plain import to_plain
-from metalda.report.summarise import summarise
+from metalda.report.summary import summarize
 from report.hostile import WORDS, hostile_corpus, hostile_model
 
 
@@ -25,7 +24,7 @@ from report.hostile import WORDS, hostile_corpus, hostile_model
 def hostile_page() -> str:
     documents = hostile_corpus()
     model = hostile_model(documents)
-    return render(summarise(model, documents, models={WORDS[0]: model}, title=WORDS[1]))
+    return render(summarize(model, documents, models={WORDS[0]: model}, title=WORDS[1]))
 
 
 def data_of(page: str) -> dict:
@@ -73,7 +72,7 @@ def test_the_page_allows_its_own_scripts_and_nothing_else(hostile_page: str) -> 
 
 def test_our_parts_name_no_address_and_never_read_text_as_html() -> None:
     folder = files("metalda.report").joinpath("templates")
-    parts = [part for kind in ("js", "css") for part in folder.joinpath(kind).iterdir()]
+    parts = [part for kind in ("js", "views", "css") for part in folder.joinpath(kind).iterdir()]
     assert len(parts) > 10
     for part in [*parts, folder.joinpath("report.html")]:
         text = part.read_text(encoding="utf-8")
@@ -86,7 +85,7 @@ def test_the_data_are_the_summary(tmp_path: Path) -> None:
     model = LDA(2, **QUICK).fit(corpus())
     write_report(model, tmp_path / "r.html", corpus())
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert data_of(page) == json.loads(json.dumps(to_plain(summarise(model, corpus()))))
+    assert data_of(page) == json.loads(json.dumps(summarize(model, corpus()).to_plain()))
     assert page.count("plotly.js v") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
@@ -105,7 +104,7 @@ def test_a_report_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("function", [write_report, summarise])
+@pytest.mark.parametrize("function", [write_report, summarize])
 def test_the_examples_run(function: Any) -> None:
     (examples,) = doctest.DocTestFinder(recurse=False).find(function, function.__name__)
     assert examples.examples
@@ -123,5 +122,12 @@ def test_without_the_extra_one_line_says_how_to_get_it(
 
 def test_a_report_is_a_page_also_from_python(tmp_path: Path) -> None:
     model = LDA(2, n_iter=4, verbose=False).fit(["cat dog", "sun rain"])
-    with pytest.raises(errors.InputError, match=r"report\.pdf: a report is a page"):
+    with pytest.raises(errors.InputError, match=r"report\.pdf: a report is an HTML file"):
         write_report(model, tmp_path / "report.pdf")
+
+
+def test_every_file_of_views_is_part_of_the_page(hostile_page: str) -> None:
+    views = files("metalda.report").joinpath("templates").joinpath("views")
+    texts = [view.read_text(encoding="utf-8") for view in views.iterdir()]
+    assert len(texts) == 7
+    assert all(text in hostile_page for text in texts)

@@ -12,10 +12,8 @@ from contracts import CASES, QUICK, Case, corpus, quietly
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
 from metalda.models.fitted import best_words
-from metalda.report.plain import from_plain, to_plain
-from metalda.report.summarise import summarise
-from metalda.report.summary import Summary
-from metalda.report.wording import SHOWN
+from metalda.report.summary import Summary, summarize
+from metalda.report.words import SHOWN
 
 WORDS = [f"word{i}" for i in range(120)]
 
@@ -37,7 +35,7 @@ def model(texts: Corpus) -> MetaLDA:
 
 @pytest.fixture(scope="module")
 def summary(model: MetaLDA, texts: Corpus) -> Summary:
-    return summarise(model, texts)
+    return summarize(model, texts)
 
 
 def names(summary: Summary, places: Any) -> list[str]:
@@ -48,9 +46,9 @@ def names(summary: Summary, places: Any) -> list[str]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_model_has_a_summary_that_json_can_hold(case: Case, given: bool) -> None:
     fitted = case.make().fit(corpus())
-    found = quietly(summarise, fitted, corpus() if given else None)
-    text = json.dumps(to_plain(found), allow_nan=False)
-    assert from_plain(Summary, json.loads(text)) == found
+    found = quietly(summarize, fitted, corpus() if given else None)
+    text = json.dumps(found.to_plain(), allow_nan=False)
+    assert Summary.from_plain(json.loads(text)) == found
     assert sum(topic.share for topic in found.topics) == pytest.approx(1, abs=1e-5)
     assert [topic.number for topic in found.topics] == list(range(len(fitted.components_)))
     assert (found.documents is None) is not given
@@ -114,30 +112,30 @@ def test_topics_of_words_are_the_likeliest_in_their_document(summary: Summary, m
 
 
 def test_a_sample_of_documents_is_said_and_always_the_same(model: MetaLDA, texts: Corpus) -> None:
-    found = summarise(model, texts, max_documents=30)
+    found = summarize(model, texts, max_documents=30)
     assert found.documents is not None
     assert len(found.documents.numbers) == 30
     assert any(note.startswith("30 of 60 documents are shown") for note in found.overview.notes)
-    assert found == summarise(model, texts, max_documents=30)
-    whole = summarise(model, texts)
+    assert found == summarize(model, texts, max_documents=30)
+    whole = summarize(model, texts)
     assert not any("documents are shown" in note for note in whole.overview.notes)
     for small, large in zip(found.topics, whole.topics, strict=True):  # what is typical is in every sample
         assert whole.documents is not None
         expected = [whole.documents.numbers[i] for i in large.documents]
         assert [found.documents.numbers[i] for i in small.documents] == expected
     with pytest.raises(InputError, match="max_documents"):
-        summarise(model, texts, max_documents=0)
+        summarize(model, texts, max_documents=0)
 
 
 def test_the_figures_are_of_all_documents_not_of_the_sample(model: MetaLDA, texts: Corpus) -> None:
-    small, large = summarise(model, texts, max_documents=6), summarise(model, texts)
+    small, large = summarize(model, texts, max_documents=6), summarize(model, texts)
     assert small.labels == large.labels
     assert [topic.coherence for topic in small.topics] == [topic.coherence for topic in large.topics]
 
 
 def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
     long = Corpus.from_tokens([WORDS[:10] * 300, WORDS[:4]])
-    found = summarise(model, long)
+    found = summarize(model, long)
     assert found.documents is not None
     assert [len(words) for words in found.documents.words] == [2000, 4]
     assert found.documents.lengths == (3000, 4)
@@ -146,12 +144,12 @@ def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
 
 def test_long_names_are_cut(model: MetaLDA) -> None:
     huge = "x" * 100_000
-    found = summarise(model, Corpus.from_tokens([[WORDS[0], huge]], [[huge]], ids=[huge]).without_labels(), title=huge)
-    assert len(json.dumps(to_plain(found))) < 100_000
+    found = summarize(model, Corpus.from_tokens([[WORDS[0], huge]], [[huge]], ids=[huge]).without_labels(), title=huge)
+    assert len(json.dumps(found.to_plain())) < 100_000
 
 
 def test_words_that_the_model_does_not_know_have_no_topic(model: MetaLDA) -> None:
-    found = summarise(model, [[WORDS[0], "stranger", WORDS[1]]])
+    found = summarize(model, [[WORDS[0], "stranger", WORDS[1]]])
     assert found.documents is not None
     assert names(found, found.documents.words[0]) == [WORDS[0], "stranger", WORDS[1]]
     assert [k >= 0 for k in found.documents.word_topics[0]] == [True, False, True]
@@ -159,7 +157,7 @@ def test_words_that_the_model_does_not_know_have_no_topic(model: MetaLDA) -> Non
 
 
 def test_documents_of_strangers_alone_have_a_summary(model: MetaLDA) -> None:
-    found = quietly(summarise, model, [["stranger", "another"]])
+    found = quietly(summarize, model, [["stranger", "another"]])
     assert found.documents is not None
     assert found.documents.word_topics == ((-1, -1),)
     assert all(topic.coherence is None for topic in found.topics)
@@ -200,9 +198,9 @@ def test_labels_can_be_contrasted_draw_by_draw(summary: Summary, model: MetaLDA)
 
 def test_without_labels_there_are_none_and_those_of_the_corpus_have_no_effects(texts: Corpus) -> None:
     plain = LDA(3, **QUICK).fit(texts)
-    assert summarise(plain).labels is None
-    assert summarise(plain, texts.without_labels()).labels is None
-    labels = summarise(plain, texts).labels
+    assert summarize(plain).labels is None
+    assert summarize(plain, texts.without_labels()).labels is None
+    labels = summarize(plain, texts).labels
     assert labels is not None
     assert (labels.names, labels.effect, labels.draws) == (texts.label_names, (), "")
     assert [sum(row) for row in labels.prevalence] == pytest.approx([1, 1, 1], abs=3e-3)
@@ -212,14 +210,14 @@ def test_numbers_as_labels_do_no_harm(texts: Corpus) -> None:
     numbers = np.random.default_rng(0).normal(size=(60, 2))
     plain = texts.without_labels()
     model = DMR(3, optimize_burn_in=2, **QUICK).fit(plain, numbers)
-    found = summarise(model, plain.with_labels(numbers))
-    assert json.loads(json.dumps(to_plain(found), allow_nan=False))
+    found = summarize(model, plain.with_labels(numbers))
+    assert json.loads(json.dumps(found.to_plain(), allow_nan=False))
 
 
 def test_topics_of_labeled_models_say_whose_they_are() -> None:
     (case,) = [case for case in CASES if case.name == "LabeledLDA"]
     model = case.make().fit(corpus())
-    assert tuple(topic.label for topic in summarise(model).topics) == model.topic_labels_
+    assert tuple(topic.label for topic in summarize(model).topics) == model.topic_labels_
 
 
 @pytest.mark.parametrize(
@@ -229,16 +227,16 @@ def test_topics_of_labeled_models_say_whose_they_are() -> None:
 )
 def test_the_smallest_corpora_have_a_summary(documents: list, n_topics: int) -> None:
     small = Corpus.from_tokens(documents)
-    found = summarise(LDA(n_topics, **QUICK).fit(small), small)
+    found = summarize(LDA(n_topics, **QUICK).fit(small), small)
     assert len(found.topics) == n_topics
-    assert json.loads(json.dumps(to_plain(found), allow_nan=False))
+    assert json.loads(json.dumps(found.to_plain(), allow_nan=False))
     assert all(np.isfinite([topic.x, topic.y]).all() for topic in found.topics)
 
 
 @pytest.mark.parametrize("n", [0, 2])
 def test_documents_without_words_have_a_summary(model: MetaLDA, n: int) -> None:
     empty = Corpus(np.zeros(0, np.int32), np.zeros(n + 1, np.int64), tuple(WORDS))
-    found = summarise(model, empty)
+    found = summarize(model, empty)
     assert found.documents is not None
     assert found.documents.n_all == n
     assert all(topic.documents == () and topic.coherence is None for topic in found.topics)
@@ -246,14 +244,14 @@ def test_documents_without_words_have_a_summary(model: MetaLDA, n: int) -> None:
 
 def test_a_matrix_without_names_has_a_summary() -> None:
     counts = corpus().counts().toarray()
-    found = summarise(LDA(2, **QUICK).fit(counts), counts)
+    found = summarize(LDA(2, **QUICK).fit(counts), counts)
     assert found.documents is not None
     assert "x0" in found.words.names
 
 
 def test_features_that_drive_a_topic_are_sure_of_it() -> None:
     (case,) = [case for case in CASES if case.name == "MetaLDA"]
-    found = summarise(case.make(n_iter=60, n_draws=10).fit(corpus()))
+    found = summarize(case.make(n_iter=60, n_draws=10).fit(corpus()))
     features = [feature for topic in found.topics for feature in topic.features]
     assert features
     assert all(feature.low > 0 or feature.high < 0 for feature in features)
@@ -266,10 +264,10 @@ def test_a_model_of_mallet_can_be_compared(model: MetaLDA, tmp_path: Path) -> No
     path.write_text("\n".join([*header, f"0 a 0 0 {one} 0", f"0 a 1 1 {other} 1"]) + "\n")
     imported = read_mallet_state(path).model
     for first, second in ((imported, model), (model, imported)):
-        comparison = summarise(first, models={"other": second}).comparison
+        comparison = summarize(first, models={"other": second}).comparison
         assert sorted(each.log_likelihood is not None for each in comparison) == [False, True]
 
 
 def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:
-    notes = " ".join(summarise(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
+    notes = " ".join(summarize(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
     assert "over 3 draws: too few" in notes

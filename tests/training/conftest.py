@@ -93,4 +93,4 @@ def processes(tmp_path):
     yield started
     for process in started.running:
         process.kill()
-        process.wait(timeout=30)
+        process.wait(timeout=120)

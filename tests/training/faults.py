@@ -50,7 +50,7 @@ def hosts(client):
     return [key for keys in client.has_what().values() for key in keys if str(key).startswith("host")]
 
 
-def wait_until(is_true, seconds=90):
+def wait_until(is_true, seconds=300):
     deadline = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < deadline

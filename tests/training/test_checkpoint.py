@@ -12,6 +12,7 @@ import pytest
 
 import metalda
 from contracts import CASES, FEATURES, PETS, SKIES, corpus
+from marks import slow_after_first
 from metalda import DMR, LDA, Corpus, MetaLDA
 from metalda.errors import InputError, StorageError
 
@@ -45,8 +46,7 @@ def _interrupt_after(monkeypatch, n_sweeps):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("n_sweeps", [1, 5, 11])
-@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize(("n_sweeps", "n_shards"), slow_after_first([(5, 3), (1, 1), (5, 1), (11, 1), (1, 3), (11, 3)]))
 def test_a_resumed_run_gives_the_model_of_an_uninterrupted_one(case, n_sweeps, n_shards, tmp_path, monkeypatch):
     expected = case.make(n_shards=n_shards).fit(corpus())
     with monkeypatch.context() as patch:
@@ -172,12 +172,13 @@ model.save({model!r})
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
-    """SIGKILL at random times, 20 times; then to the end."""
+    """SIGKILL at random times, ten times; then to the end."""
     folder, model = tmp_path / "c", tmp_path / "model"
     program = PROGRAM.format(tests=str(Path(__file__).parents[1]), folder=str(folder), model=str(model))
     rng, n_in_time = random.Random(0), 0
-    while not model.exists() and n_in_time < 20:
+    while not model.exists() and n_in_time < 10:
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()

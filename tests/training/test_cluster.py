@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from contracts import CASES, EMBEDDINGS, FEATURES, OFTEN, corpus
+from marks import slow_after_first
 from metalda import DMM, DMR, GPUDMM, LDA, LFLDA, PTM, Corpus, LabeledLDA, MetaLDA, coherence
 from metalda.errors import ClusterError, InputError
 from metalda.training.distributed import assignment
@@ -39,14 +40,14 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("n_shards", [1, 3, 5])
+@pytest.mark.parametrize(("n_shards", "name"), slow_after_first([(n, name) for n in (3, 1, 5) for name in MODELS]))
 def test_a_cluster_gives_the_model_of_one_thread(shared, name, n_shards):
     make = MODELS[name]
     settings = {**SHARDED, "n_shards": n_shards, "n_iter": 6, "thin": 2, "n_draws": 2}
     assert_same_model(make(**settings).fit(corpus()), make(**settings).fit(corpus(), client=shared))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seen", [True, False], ids=["seen by all", "not seen"])
 def test_workers_read_a_corpus_that_they_see_for_themselves(shared, tmp_path, monkeypatch, seen):
     corpus().save(tmp_path / "corpus")
@@ -67,6 +68,7 @@ def _lying(collect, name, answer):
     )
 
 
+@pytest.mark.slow
 def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
     monkeypatch.setattr(assignment, "FAN_IN", 2)
     added, submit = [], clusters.Cluster.submit
@@ -84,6 +86,7 @@ def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
     assert added == [2, 1] * 3 * 3  # of three hosts, in all but the first of the turns of three sweeps
 
 
+@pytest.mark.slow
 def test_what_a_sweep_sends_is_counted(shared):
     assignments = []
     original = assignment.DistributedAssignment.sweep
@@ -100,6 +103,7 @@ def test_what_a_sweep_sends_is_counted(shared):
     assert assignments[1]["weights"] == 2 * 8 * 3 * 4  # two hosts, three labels and the default, three topics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -120,6 +124,7 @@ def test_a_client_must_be_a_client():
         LDA(2).fit(corpus(), client="tcp://x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
     monkeypatch.setattr("metalda.models.transform.TOKENS_PER_TASK", 10)
@@ -127,6 +132,7 @@ def test_transform_on_a_cluster_gives_the_same_rows(shared, case, monkeypatch):
     np.testing.assert_array_equal(model.transform(corpus()), model.transform(corpus(), client=shared))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [["a cat and a dog", "rain rain sun"] * 40, corpus()], ids=["texts", "corpus"])
 def test_coherence_on_a_cluster_is_the_same(shared, reference, monkeypatch):
     monkeypatch.setattr("metalda.corpus.source._BLOCK", 3)

@@ -16,6 +16,7 @@ from training.test_checkpoint import assert_same_model
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.usefixtures("swept_up"),
 ]
@@ -126,7 +127,7 @@ def test_a_worker_that_dask_pauses_for_want_of_memory_counts_as_lost(impatient, 
 def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
     def join(workers):
         local.cluster.scale(3)
-        local.wait_for_workers(3, timeout=60)
+        local.wait_for_workers(3, timeout=300)
 
     disturb(monkeypatch, 3, join)
     dealt = []

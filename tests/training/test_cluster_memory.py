@@ -12,6 +12,7 @@ from training.test_checkpoint import assert_same_model
 
 pytest.importorskip("distributed", reason="no dask.distributed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.usefixtures("swept_up"),
 ]

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import reference
 from exact import assert_visits_follow
+from marks import slow_after_first
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.priors import Fixed, Gamma, Masked
@@ -39,7 +40,7 @@ def _design(rows):
     return Design.build(NamedMatrix(sparse.csr_array(np.array(rows, float)), ("a", "b")), len(rows))
 
 
-@pytest.mark.parametrize("n_topics", [2, 3])
+@pytest.mark.parametrize("n_topics", slow_after_first([2, 3]))
 @pytest.mark.parametrize("by_word", [False, True])
 def test_assignments_follow_the_exact_posterior(by_word, n_topics):
     """Alpha differs by document and topic; beta by topic only (the shared kernel), or by word too."""
@@ -53,7 +54,7 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
     _assert_sweeps_follow(expected, doc_design, word_design, alpha, beta, rng)
 
 
-@pytest.mark.parametrize(("topics_per_label", "n_shared"), [(1, 0), (1, 1), (2, 0)])
+@pytest.mark.parametrize(("topics_per_label", "n_shared"), slow_after_first([(1, 1), (1, 0), (2, 0)]))
 def test_labelled_documents_follow_the_exact_posterior_over_their_topics(topics_per_label, n_shared):
     """Labeled LDA and PLLDA: one document has one label, one has both, and one has none and may have every topic."""
     rng = np.random.default_rng(topics_per_label)
@@ -87,7 +88,7 @@ def _assert_sweeps_follow(expected, doc_design, word_design, alpha, beta, rng):
     assert_visits_follow(visits, expected)
 
 
-@pytest.mark.parametrize("n_topics", [2, 3])
+@pytest.mark.parametrize("n_topics", slow_after_first([2, 3]))
 def test_topics_of_documents_follow_the_exact_posterior_of_dmm(n_topics):
     documents = [[0, 1, 0], [2, 1], [], [0], [2, 2, 1, 0], [1]]
     full = [d for d, document in enumerate(documents) if document]

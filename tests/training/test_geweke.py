@@ -27,6 +27,13 @@ def _problem(doc_prior, word_prior, n_topics=2):
     return Problem(words, offsets, len(FEATURES), n_topics, doc_prior, word_prior, Tokens(), shard_bounds(offsets, 1))
 
 
+def test_metalda_keeps_the_joint_distribution_for_a_while():
+    """The short form of the tests below."""
+    problem = _problem(Gamma(_design(LABELS), 0.1, 1.0), Gamma(_design(FEATURES), 0.01, 1.0))
+    assert smallest_p_value(joint_test(problem, n_forward=2000, n_sweeps=2000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.1, 1.0, 2.5])
 def test_metalda_keeps_the_joint_distribution(shape):
     problem = _problem(Gamma(_design(LABELS), 0.1, shape), Gamma(_design(FEATURES), 0.01, shape))
@@ -35,12 +42,14 @@ def test_metalda_keeps_the_joint_distribution(shape):
     assert smallest_p_value(z) > 1e-3
 
 
+@pytest.mark.slow
 def test_default_label_and_default_feature_keep_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
     problem = _problem(Gamma(none[0], 0.1, 1.0), Gamma(none[1], 0.01, 1.0), n_topics=3)
     assert smallest_p_value(joint_test(problem, n_forward=10_000, n_sweeps=10_000, seed=1)) > 1e-3
 
 
+@pytest.mark.slow
 def test_lda_keeps_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
     problem = _problem(Fixed(none[0], 0.7), Fixed(none[1], 0.4), n_topics=3)
@@ -66,6 +75,7 @@ class _PaperTables(Gamma):
         return augmentation._replace(label_tables=augmentation.label_tables - lost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("doc_prior", "word_prior", "shape"),
     [(_PaperRate, Gamma, 2.5), (_PaperTables, Gamma, 1.0), (Gamma, _PaperRate, 0.3)],

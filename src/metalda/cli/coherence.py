@@ -160,7 +160,7 @@ def _count(
         check_writable(folder, "counts")
     with options.connected(cluster, how["n_jobs"]) as client:
         counted = count_windows(
-            words, reference, window=window, as_gensim=as_gensim, progress=True, client=client, **how
+            words, reference, window=window, as_gensim=as_gensim, verbose=True, client=client, **how
         )
     if folder is not None:
         counted.save(folder)

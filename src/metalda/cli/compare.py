@@ -50,7 +50,7 @@ def compare(
     are saved as soon as a run is finished. After Ctrl-C the same command resumes; a command with more models or seeds
     runs only the new ones.
     """
-    from metalda.evaluation.candidates import find_candidates, split_names
+    from metalda.evaluation.named_models import name_models, split_names
 
     names = split_names(models)
     comparison = run_models(
@@ -60,7 +60,7 @@ def compare(
         word_files,
         model_options,
         run_options,
-        lambda parameters: find_candidates(names, parameters),
+        lambda parameters: name_models(names, parameters),
         f"--models {','.join(names)}",
         format=format,
         quiet=quiet,

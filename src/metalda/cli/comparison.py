@@ -19,8 +19,8 @@ from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
-    from metalda.evaluation.candidates import Candidate
     from metalda.evaluation.comparison import Comparison
+    from metalda.evaluation.named_models import NamedModel
 
 ResultFolder = Annotated[
     Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results. Finished runs are reused.")
@@ -85,15 +85,15 @@ def run_models(
     word_files: WordFiles,
     model_options: ModelOptions,
     run_options: RunOptions,
-    find: Callable[[Mapping[str, Any]], list[Candidate]],
+    find: Callable[[Mapping[str, Any]], list[NamedModel]],
     who: str,
     *,
     format: Format,
     quiet: bool,
 ) -> Comparison:
     """Train and evaluate every model that `find` makes from the parameters, with every seed; errors name them `who`."""
-    from metalda.evaluation.comparison import InterruptedComparison, run_comparison
-    from metalda.evaluation.runs import Judging
+    from metalda.evaluation.comparison import run_comparison
+    from metalda.evaluation.measures import PerplexityOptions
     from metalda.storage import check_writable
 
     test_size = run_options.held_out
@@ -107,21 +107,17 @@ def run_models(
         tables.print_input(data, corpus, found)
         if run_options.test is not None and held_out is not None:
             print(clean(tables.corpus_line(f"{run_options.test.name} (held out)", held_out)), flush=True)
-    try:
-        return run_comparison(
-            corpus,
-            find({**parameters, **found}),
-            test=held_out,
-            test_size=test_size,
-            seeds=range(run_options.seed, run_options.seed + run_options.seeds),
-            folder=output,
-            judging=Judging(run_options.draws.value, run_options.unseen.value),
-            checkpoint_every=run_options.checkpoint_every,
-            verbose=not quiet,
-        )
-    except InterruptedComparison as stop:
-        kept = f"{stop.n_done:,} of {stop.n_runs:,} runs are finished and saved in {output}"
-        raise KeyboardInterrupt(f"{kept}; repeat the command to resume") from None
+    return run_comparison(
+        corpus,
+        find({**parameters, **found}),
+        test=held_out,
+        test_size=test_size,
+        seeds=range(run_options.seed, run_options.seed + run_options.seeds),
+        folder=output,
+        options=PerplexityOptions(run_options.draws.value, run_options.unseen.value),
+        checkpoint_every=run_options.checkpoint_every,
+        verbose=not quiet,
+    )
 
 
 def _read(data: Path, test: Path | None, reading_options: ReadingOptions, quiet: bool) -> tuple[Corpus, Corpus | None]:
@@ -182,7 +178,7 @@ BY_SIZE = (
 )
 _TIME = Column(
     "ms per iteration",
-    "seconds_per_sweep",
+    "seconds_per_iteration",
     ",.2f",
     "milliseconds; mean over the second half of training",
     1000,

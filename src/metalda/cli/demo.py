@@ -49,10 +49,9 @@ def demo(
 
         check_writable(save)
     if report is not None:
-        from metalda.report.page import check_page, require_report
+        from metalda.report.page import check_page
 
         check_page(report)
-        require_report()
     jobs = options.jobs(jobs)
     corpus = load_python_docs(min_df=1, verbose=sys.stderr.isatty())
     train, test = corpus.split(test_size=0.2, random_state=seed)

@@ -84,7 +84,7 @@ def effects(
     else:
         table = _effects_of(fitted, interval, label, top, features)
     if plot is not None:
-        from metalda.evaluation.plotting import save_figure
+        from metalda.evaluation.plots import save_figure
 
         drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
         save_figure(drawn.figure, plot)
@@ -102,9 +102,9 @@ def _check_choice(
         return
     if proportions:
         raise InputError("--plot shows effects and contrasts; leave out --proportions")
-    from metalda.evaluation.plotting import check_picture
+    from metalda.evaluation.plots import check_figure_path
 
-    check_picture(plot)
+    check_figure_path(plot)
 
 
 def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:

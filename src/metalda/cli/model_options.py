@@ -164,12 +164,7 @@ def _documented(docstring: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _check(model: type[TopicModel], name: str, parameter: str, value: Any) -> None:
     """Raise an error that names the option; `fit` would name the parameter, after everything has been read."""
-    from sklearn.utils._param_validation import make_constraint
-
-    constraints = model._parameter_constraints[parameter]
-    if constraints == "no_validation":
-        return
-    allowed = [make_constraint(each) for each in constraints]
-    if not any(each.is_satisfied_by(value) for each in allowed):
+    allowed = registry.constraints_of(model, parameter)
+    if allowed and not any(each.is_satisfied_by(value) for each in allowed):
         expected = " or ".join(str(each) for each in allowed if str(each) != "None")
         raise InputError(f"{option(parameter)} {value}: --model {name} expects {expected}")

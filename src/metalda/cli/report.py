@@ -68,10 +68,9 @@ def report(
     no coherence.
     """
     import metalda
-    from metalda.report.page import check_page, require_report
+    from metalda.report.page import check_page
 
     check_page(output)
-    require_report()
     fitted = options.load_model(model, jobs)
     documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet)
     metalda.write_report(

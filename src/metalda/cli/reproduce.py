@@ -13,8 +13,8 @@ from metalda.cli.options import Format
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
-    from metalda.experiments.plans import Experiment, Plan
-    from metalda.experiments.runs import RunStore
+    from metalda.evaluation.runs import RunStore
+    from metalda.experiments.tables import Experiment, Plan
 
 Result = tuple[str, dict[str, Any], list[dict[str, Any]]]  # as Markdown, for JSON, and rows for CSV
 EPILOG = options.epilog("metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2")
@@ -79,11 +79,11 @@ def reproduce(
     Each run is saved as soon as it is finished: after Ctrl-C the same command resumes, also on another machine. The
     table is saved too, as Markdown, JSON and a plot. A table with all models of the paper takes hours.
     """
+    from metalda.evaluation.runs import RunStore, run_jobs
     from metalda.experiments import EXPERIMENTS
-    from metalda.experiments.materials import DATASETS
     from metalda.experiments.paper import MODELS
-    from metalda.experiments.plans import Plan
-    from metalda.experiments.runs import RunStore, run_jobs
+    from metalda.experiments.tables import Plan
+    from metalda.experiments.training import DATASETS
 
     experiment = EXPERIMENTS.get(what.value)  # findings use all of them
     plan = Plan(
@@ -91,19 +91,19 @@ def reproduce(
         models=options.names(models) or (tuple(MODELS) if experiment is None else experiment.models),
         topics=options.whole_numbers(topics, "--topics") if topics else (),
         seeds=tuple(range(seeds)),
-        sweeps=iterations,
+        iterations=iterations,
         data=data,
     )
-    store = RunStore(output)
+    store = RunStore(output / "runs")
     if experiment is None:
-        text, document, records = _findings(plan, store)
+        text, document, records = _findings(plan, store, output)
     else:
         if run:
             run_jobs(list(experiment.jobs(plan)), store, data, n_processes=jobs if experiment.shared else 1)
             if experiment.finish is not None:
                 experiment.finish(plan, store)
-        text, document, records = _table(experiment, plan, store, plot=plot)
-    _write(store.folder / what.value, text, document)
+        text, document, records = _table(experiment, plan, store, output, plot=plot)
+    _write(output / what.value, text, document)
     if quiet:
         return
     if format is Format.json:
@@ -114,25 +114,25 @@ def reproduce(
         print(text)
 
 
-def _table(experiment: Experiment, plan: Plan, store: RunStore, *, plot: bool) -> Result:
+def _table(experiment: Experiment, plan: Plan, store: RunStore, output: Path, *, plot: bool) -> Result:
     table = experiment.table(plan, store)
     if not table.cells:
-        raise InputError(f"{store.folder}: no finished runs of {experiment.name}; leave out --no-run")
+        raise InputError(f"{output}: no finished runs of {experiment.name}; leave out --no-run")
     if plot:
-        from metalda.experiments.plots import save_picture
+        from metalda.experiments.plots import save_plot
 
-        save_picture(table, store.folder / f"{experiment.name}.svg")
+        save_plot(table, output / f"{experiment.name}.svg")
     cells = [cell.to_plain() for cell in table.cells]
     records = [{**cell, "paper": None if cell["paper"] is None else cell["paper"]["mean"]} for cell in cells]
     return f"# {experiment.title}\n\n{table.text}", {"experiment": experiment.name, "cells": cells}, records
 
 
-def _findings(plan: Plan, store: RunStore) -> Result:
+def _findings(plan: Plan, store: RunStore, output: Path) -> Result:
     from metalda.experiments.findings import as_markdown, find_out
 
     findings = find_out(plan, store)
     if not any(finding.checks for finding in findings):
-        raise InputError(f"{store.folder}: no finished runs to check the findings with; run the tables first")
+        raise InputError(f"{output}: no finished runs to check the findings with; run the tables first")
     plain = [finding.to_plain() for finding in findings]
     records = [
         {"statement": finding["statement"], "verdict": finding["verdict"], "comparisons": len(finding["checks"])}

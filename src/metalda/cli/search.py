@@ -62,12 +62,12 @@ def search(
     measure decides: perplexity usually falls with more topics, while stability and exclusivity show when topics split
     or repeat. Results are saved and runs are resumed as in metalda compare.
     """
-    from metalda.evaluation.plotting import check_picture, plot_search, save_figure
-    from metalda.evaluation.search import candidates_by_size, table_by_size
+    from metalda.evaluation.comparison import models_by_size, table_by_size
+    from metalda.evaluation.plots import check_figure_path, plot_search, save_figure
 
     sizes = options.whole_numbers(topics, "--topics")
     if plot is not None:
-        check_picture(plot)
+        check_figure_path(plot)
     comparison = run_models(
         data,
         output,
@@ -75,13 +75,13 @@ def search(
         word_files,
         model_options,
         run_options,
-        lambda parameters: candidates_by_size(model, sizes, parameters),
+        lambda parameters: models_by_size(model, sizes, parameters),
         f"--model {model}",
         format=format,
         quiet=quiet,
     )
     if plot is not None:
-        save_figure(plot_search(table_by_size(comparison)), plot)
+        save_figure(plot_search(table_by_size(comparison))[0].figure, plot)
     if quiet:
         return
     print_comparison(comparison, output, format, ("topics",), BY_SIZE)

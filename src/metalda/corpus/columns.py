@@ -191,7 +191,7 @@ class NumericColumn(ABC):
 
 
 class BinnedColumn(NumericColumn):
-    """A numeric column cut into intervals, each of which is a label; a missing number gives no label."""
+    """A numeric column cut into intervals, with a label for each; a missing number gives no label."""
 
     def __init__(self, name: str, bins: int | Sequence[float]) -> None:
         super().__init__(name)

@@ -28,7 +28,7 @@ from metalda.utils.frames import as_list, is_missing
 from metalda.utils.markup import html_table
 from metalda.utils.packed import PackedStrings
 
-Columns = str | Sequence[str]
+ColumnNames = str | Sequence[str]
 StopWords = str | Iterable[str] | None
 Bins = Mapping[str, int | Sequence[float]]
 Numbers = str | Sequence[str] | Mapping[str, Sequence[float] | None]
@@ -201,8 +201,8 @@ class Corpus:
     def from_frame(
         cls,
         frame: Any,
-        text: Columns | None = None,
-        labels: Columns | None = None,
+        text: ColumnNames | None = None,
+        labels: ColumnNames | None = None,
         id: str | None = None,
         label_delimiter: str | None = None,
         bins: Bins | None = None,
@@ -228,8 +228,8 @@ class Corpus:
         cls,
         path: PathLike,
         *,
-        text: Columns | None = None,
-        labels: Columns | None = None,
+        text: ColumnNames | None = None,
+        labels: ColumnNames | None = None,
         id: str | None = None,
         format: str | None = None,
         label_delimiter: str | None = None,
@@ -405,12 +405,16 @@ class Corpus:
         return matrix
 
     def with_labels(self, y: Any) -> Corpus:
-        """Return the same documents with these labels, in any form that `from_texts` takes."""
-        return replace(self, labels=as_labels(y, len(self)))
+        """Return the same documents with these labels, in any form that `from_texts` takes.
+
+        The schema then names no label columns.
+        """
+        schema = None if self.schema is None else self.schema.override(labels=())
+        return replace(self, labels=as_labels(y, len(self)), schema=schema)
 
     def without_labels(self) -> Corpus:
         """Return the same documents without labels."""
-        return replace(self, labels=None)
+        return self.with_labels(None)
 
     def save(self, path: PathLike) -> None:
         """Save as a folder that `load` can memory-map."""

@@ -317,7 +317,7 @@ def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
 
     A row with a field that begins with a quote is read as quoted, over as many lines as that takes. This reading is
     accepted if the row has as many fields as the header and nothing after its quotes, unless it took several lines
-    each of which is a row by itself. Otherwise its quotes are plain characters.
+    and each of them is a row by itself. Otherwise its quotes are plain characters.
     """
     n_fields = 0
     number = 1

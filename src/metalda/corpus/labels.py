@@ -29,6 +29,8 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
     """
     if y is None:
         return None
+    if hasattr(y, "__array__") and not hasattr(y, "__iter__"):
+        y = np.asarray(y)
     if isinstance(y, NamedMatrix):
         labels = y
     elif issparse(y):

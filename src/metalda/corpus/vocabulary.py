@@ -100,8 +100,8 @@ class TokenCollector:
     schema : Schema
         How texts become words, and which words are kept. Without a vocabulary all words are.
     texts : bool
-        Whether documents may be texts. If not, all are lists of tokens, of which stop words are dropped; this needs no
-        analyzer, and no scikit-learn. Among texts, lists of tokens are used unchanged.
+        Whether documents may be texts. Lists of tokens among them are used unchanged. If not, all documents are lists
+        of tokens, and stop words are dropped from them; this needs no analyzer, and no scikit-learn.
     """
 
     def __init__(self, schema: Schema, *, texts: bool) -> None:

@@ -1,15 +1,11 @@
-"""How good a model is, and models beside each other: calls models, and is called by nothing below the command line."""
+"""Measures of models: coherence, prediction, stability, convergence; and comparisons of several models."""
 
-from metalda.evaluation.chains import diagnose_chains
+from metalda.evaluation.chains import diagnose_chains, to_inference_data
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
-from metalda.evaluation.comparison import compare
-from metalda.evaluation.diversity import exclusivity, topic_diversity
-from metalda.evaluation.effect_plots import plot_effects
-from metalda.evaluation.inference_data import to_inference_data
-from metalda.evaluation.plotting import plot_search
-from metalda.evaluation.prediction import label_accuracy
-from metalda.evaluation.search import search_k
-from metalda.evaluation.stability import Stability, stability
+from metalda.evaluation.comparison import compare, search_k
+from metalda.evaluation.matching import Stability, stability
+from metalda.evaluation.measures import exclusivity, label_accuracy, topic_diversity
+from metalda.evaluation.plots import plot_effects, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
 
 __all__ = [

@@ -1,21 +1,23 @@
-"""Whether several chains of one model have reached the same distribution: R-hat and effective sample size."""
+"""Chains of one model: convergence diagnostics (R-hat, effective sample size), and their draws for ArviZ."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
-from metalda.evaluation.matching import match
-from metalda.evaluation.stability import affinity_of
-from metalda.models.effects import center, label_weights
-from metalda.training.loop import count_burn_in
+from metalda.evaluation.matching import affinity, match
+from metalda.models.effects import center, feature_weights, label_weights
+from metalda.training.loop import count_burn_in, kept_sweeps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,38 +27,49 @@ if TYPE_CHECKING:
 LOG_LIKELIHOOD, LABEL_EFFECT = "log_likelihood", "label_effect"
 MIXED, NOT_MIXED, TOO_FEW, NOT_MATCHED = "mixed", "not mixed", "too few draws", "not matched"
 
-GOOD_RHAT, BAD_RHAT, ESS_PER_CHAIN = 1.01, 1.1, 100  # Vehtari et al. (2021); above 1.1 no number of draws excuses it
-LEAST_DRAWS = 4  # of a chain, for it to be split into halves that have a variance
-LEAST_SIMILARITY = 0.5
+GOOD_RHAT, BAD_RHAT, ESS_PER_CHAIN = (
+    1.01,
+    1.1,
+    100,
+)  # Vehtari et al. (2021); above 1.1 more draws do not help
+MIN_DRAWS = 4  # per chain: both halves need a variance
+MIN_SIMILARITY = 0.5
+
+_DIMENSIONS = {
+    "topic_share": ["topic"],
+    "label_effect": ["label", "topic"],
+    "feature_effect": ["feature", "topic"],
+    "similarity": ["topic"],
+}
 
 
 def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd.DataFrame:
-    """R-hat and effective sample size of the log-likelihood and of the effects of labels, over several chains.
+    """R-hat and effective sample size of the log-likelihood and of the label effects, over several chains.
 
     Chains are models fitted on the same corpus with the same parameters and different seeds. The log-likelihood has a
-    value for every sweep after the burn-in. The effects of labels have one for every kept draw: with the default
-    ``n_draws=15`` these are too few to say much, and the verdict says so. For a diagnosis fit with, say,
-    ``n_iter=2000, thin=5, n_draws=200``.
+    value for every iteration after the burn-in. Label effects have one for every kept draw: the default
+    ``n_draws=15`` is too few for a diagnosis, and the verdict says so. Fit with, say,
+    ``n_iter=2000, thin=5, n_draws=200`` instead.
 
-    Two things must be put right before log lambda can be compared between chains. A raw weight is not identified
-    against the default label's, so its distance from the average label is used, as in ``model.label_effects()``. And
-    every chain numbers its topics in its own way, so the topics of each chain are matched with those of the first by
-    their words (`stability`, by probabilities). Where a topic of the first chain has no likeness in another,
-    chains have found different topics; then an R-hat of its effects means nothing, and the verdict is "not matched".
+    Raw weights log lambda cannot be compared between chains, for two reasons. They are not identified against the
+    weight of the default label, so their distance from the average label is used, as in ``model.label_effects()``. And
+    every chain numbers its topics in its own way, so the topics of each chain are matched with those of the first
+    by their words (`stability`, by probabilities). Where a topic of the first chain has no similar topic in another
+    one, the chains have found different topics; R-hat has no meaning there, and the verdict is "not matched".
 
     Parameters
     ----------
     models : list of fitted models
         At least two; four or more are better.
     verbose : bool
-        Show a progress bar, where there is a terminal.
+        Show a progress bar on a terminal.
 
     Returns
     -------
     DataFrame
         A row for the ``quantity`` log_likelihood, then a row for each label_effect, its ``label`` and its ``topic`` in
-        the first chain; ``rhat`` (rank-normalised, split) and ``ess`` (bulk) as ArviZ computes them; the number of
-        ``chains`` and of ``draws`` of each; the least ``similarity`` of the topic to its partners; and the ``verdict``:
+        the first chain; ``rhat`` (rank-normalized, split) and ``ess`` (bulk) as in ArviZ; the number of ``chains`` and
+        of ``draws`` of each; the smallest ``similarity`` of the topic to its partners; and the ``verdict``:
         "not matched" (similarity below 0.5), "not mixed" (R-hat above 1.1, or above 1.01 with enough draws), "too few
         draws" (effective sample size below 100 a chain), or "mixed".
 
@@ -73,12 +86,12 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
     """
     import pandas as pd
 
-    arviz = load_arviz("R-hat and effective sample size")
+    arviz = _load_arviz("The effective sample size")
     models = list(models)
     if len(models) < 2:
-        raise InputError(f"chains are compared with each other, and there is {len(models)}: give two models or more")
+        raise InputError(f"chains are compared with each other: give two models or more, not {len(models)}")
     require_chains(models)
-    rows = [{"quantity": LOG_LIKELIHOOD, **_judge(_likelihoods(models), arviz)}]
+    rows = [{"quantity": LOG_LIKELIHOOD, **_diagnose(_likelihoods(models), arviz)}]
     effects = _matched_effects(models)
     if effects is not None:
         rows += _diagnose_effects(effects, models[0].label_names_, arviz, verbose)
@@ -86,18 +99,118 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
     return pd.DataFrame(rows, columns=columns).astype({"topic": "Int64", "similarity": "float64"})
 
 
-class Effects(NamedTuple):
-    """Effects of labels in several chains whose topics stand in the same order."""
+def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
+    """Return the kept draws of a model, or of several chains of it, for ArviZ.
+
+    The topics of each chain are put in the order of the most similar topics of the first, as in
+    :func:`diagnose_chains`.
+
+    Parameters
+    ----------
+    models : fitted model, or list of fitted models
+        Several must be fits of one model on one corpus with different seeds. Where chains have different numbers of
+        draws, the last ones are used.
+
+    Returns
+    -------
+    arviz.InferenceData, or from ArviZ 1 an xarray.DataTree
+        ``posterior``: ``topic_share`` [topic], the share of the training words; ``label_effect`` [label, topic] and
+        ``feature_effect`` [feature, topic], log weights relative to the average label or feature, as in
+        ``model.label_effects()``, if the model has them. ``sample_stats``: ``lp``, the log-likelihood per word as in
+        ``model.history_``, if it is known. ``constant_data``: ``similarity`` [topic], the smallest of a topic to its
+        partners in other chains; where it is low, the chains have found different topics.
+
+    Examples
+    --------
+    >>> from metalda import LDA, to_inference_data
+    >>> texts = ["cat dog cat", "dog cat", "rain sun", "sun rain sun"] * 5
+    >>> chains = [LDA(2, n_iter=40, thin=2, n_draws=8, random_state=s, verbose=False).fit(texts) for s in range(2)]
+    >>> dict(to_inference_data(chains).posterior["topic_share"].sizes)
+    {'chain': 2, 'draw': 8, 'topic': 2}
+    """
+    arviz = _load_arviz("InferenceData")
+    chains = list(models) if isinstance(models, Sequence) else [models]
+    if not chains:
+        raise InputError("no model: give a fitted model, or several chains of one")
+    require_chains(chains)
+    orders, similarity = _match_chains(chains)
+    drawn = [_quantities(model) for model in chains]
+    likelihoods = [_kept_likelihoods(model) for model in chains]
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {
+            name: _stack_last([own[name][..., order] for own, order in zip(drawn, orders, strict=True)])
+            for name in drawn[0]
+        },
+        "constant_data": {"similarity": similarity},
+    }
+    if all(len(own) == len(model.draws_) for own, model in zip(likelihoods, chains, strict=True)):
+        groups["sample_stats"] = {"lp": _stack_last(likelihoods)}
+    coords = {
+        "topic": list(range(len(similarity))),
+        "label": list(chains[0].label_names_),
+        "feature": list(chains[0].feature_names_),
+    }
+    dims = {name: own for name, own in _DIMENSIONS.items() if any(name in group for group in groups.values())}
+    coords = {name: values for name, values in coords.items() if any(name in own for own in dims.values())}
+    if "posterior" in signature(arviz.from_dict).parameters:  # before version 1 every group was an argument
+        return arviz.from_dict(**groups, coords=coords, dims=dims)
+    return arviz.from_dict(groups, coords=coords, dims=dims)
+
+
+def split_rhat(chains: NDArray[np.float64]) -> float:
+    """Split R-hat of a quantity [chain, draw]: the spread between halves of chains relative to the spread within them.
+
+    Near 1 where the chains have converged; NaN for chains shorter than four draws or for a constant quantity. Gelman et
+    al., Bayesian Data Analysis, section 11.4.
+    """
+    return _rhat(_halves(chains)) if chains.shape[1] >= MIN_DRAWS else float("nan")
+
+
+def rank_rhat(chains: NDArray[np.float64]) -> float:
+    """Rank-normalized split R-hat of a quantity [chain, draw], as `arviz.rhat` computes it by default.
+
+    The larger of the split R-hats of normal scores of the draws and of their distances from the median, so that chains
+    of different location or scale are both detected, whatever the distribution (Vehtari et al., 2021).
+    """
+    if chains.shape[1] < MIN_DRAWS:
+        return float("nan")
+    halves = _halves(chains)
+    folded = np.abs(halves - np.median(halves))
+    return max(_rhat(_normal_scores(halves)), _rhat(_normal_scores(folded)))
+
+
+def _halves(chains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first and the last halves of all chains; a chain of odd length loses its middle draw."""
+    half = chains.shape[1] // 2
+    return np.concatenate([chains[:, :half], chains[:, -half:]])
+
+
+def _rhat(chains: NDArray[np.float64]) -> float:
+    n_draws = chains.shape[1]
+    within = chains.var(axis=1, ddof=1).mean()
+    between = n_draws * chains.mean(axis=1).var(ddof=1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a constant quantity has no R-hat
+        return float(np.sqrt((between / within + n_draws - 1) / n_draws))
+
+
+def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normal quantiles of the ranks among all values (Blom's positions)."""
+    ranks = rankdata(values, method="average")
+    return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)), np.float64).reshape(values.shape)
+
+
+class MatchedEffects(NamedTuple):
+    """Label effects of several chains, their topics in the same order."""
 
     values: NDArray[np.float64]  # [chain, draw, label, topic]
-    similarity: NDArray[np.float64]  # of each topic of the first chain, the least to its partners
+    similarity: NDArray[np.float64]  # [topic of the first chain], the smallest to its partners
 
 
-def load_arviz(purpose: str) -> Any:
-    """ArviZ, of which `rhat` and `ess` of an array [chain, draw] are the same in all versions."""
+def _load_arviz(purpose: str) -> Any:
+    """Import ArviZ, whose `ess` of an array [chain, draw] is the same in all versions."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # versions before 1 announce it at every import
+            warnings.simplefilter("ignore")  # versions before 1 announce version 1 at every import
             import arviz
     except ImportError:
         raise missing_extra("arviz", "chains", purpose) from None
@@ -105,7 +218,7 @@ def load_arviz(purpose: str) -> Any:
 
 
 def require_chains(models: Sequence[TopicModel]) -> None:
-    """InputError unless these are fits of one model on one corpus with different seeds."""
+    """Raise an InputError unless these are fits of one model on one corpus with different seeds."""
     for model in models:
         check_is_fitted(model)
     first = models[0]
@@ -128,41 +241,43 @@ def require_chains(models: Sequence[TopicModel]) -> None:
 
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
-    """The log-likelihood [chain, sweep] after the burn-in."""
-    burn_ins = [count_burn_in(model.n_iter, model.burn_in) for model in models]
-    return align([m.fitted_.history["log_likelihood"][burn_in:] for m, burn_in in zip(models, burn_ins, strict=True)])
+    """The log-likelihood [chain, iteration] after the burn-in."""
+    traces = [model.fitted_.history["log_likelihood"][count_burn_in(model.n_iter, model.burn_in) :] for model in models]
+    return _stack_last(traces)
 
 
-def _matched_effects(models: Sequence[TopicModel]) -> Effects | None:
-    """Effects of labels, the topics of each chain in the order of their partners in the first; None without labels."""
+def _matched_effects(models: Sequence[TopicModel]) -> MatchedEffects | None:
+    """Label effects, the topics of each chain in the order of their partners in the first; None without labels."""
     first = models[0]
     if not first.label_names_ or not hasattr(first, "label_effects"):
         return None
-    orders, similarity = match_topics(models)
+    orders, similarity = _match_chains(models)
     values = []
     for model, order in zip(models, orders, strict=True):
         values.append(center(label_weights(model.fitted_))[:, :, order])
-    return Effects(align(values), similarity)
+    return MatchedEffects(_stack_last(values), similarity)
 
 
-def match_topics(models: Sequence[TopicModel]) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-    """For each chain its topics in the order of their partners in the first, and the least similarity of partners."""
+def _match_chains(models: Sequence[TopicModel]) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
+    """Return for each chain its topics in the order of their partners in the first, and their smallest similarity."""
     first = models[0]
     orders, similarity = [np.arange(len(first.components_))], np.ones(len(first.components_))
     for model in models[1:]:
-        _, partners, similarities = match(affinity_of(first, model))
+        _, partners, similarities = match(affinity(first, model))
         orders.append(partners)
         similarity = np.minimum(similarity, similarities)
     return orders, similarity
 
 
-def align(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Stacked; of chains of different lengths the last draws."""
+def _stack_last(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Stack chains; of chains of different lengths take the last draws."""
     n_draws = min(map(len, chains))
     return np.stack([chain[len(chain) - n_draws :] for chain in chains])
 
 
-def _diagnose_effects(effects: Effects, labels: Sequence[str], arviz: Any, verbose: bool) -> list[dict[str, Any]]:
+def _diagnose_effects(
+    effects: MatchedEffects, labels: Sequence[str], arviz: Any, verbose: bool
+) -> list[dict[str, Any]]:
     """A row for each label and topic."""
     from tqdm import tqdm
 
@@ -171,28 +286,46 @@ def _diagnose_effects(effects: Effects, labels: Sequence[str], arviz: Any, verbo
     rows = []
     for label, topic in tqdm(cells, desc="effects", disable=not shown, dynamic_ncols=True, file=sys.stderr):
         row = {"quantity": LABEL_EFFECT, "label": labels[label], "topic": topic}
-        row |= _judge(effects.values[:, :, label, topic], arviz)
+        row |= _diagnose(effects.values[:, :, label, topic], arviz)
         row["similarity"] = float(effects.similarity[topic])
-        if row["similarity"] < LEAST_SIMILARITY:
+        if row["similarity"] < MIN_SIMILARITY:
             row["verdict"] = NOT_MATCHED
         rows.append(row)
     return rows
 
 
-def _judge(values: NDArray[np.float64], arviz: Any) -> dict[str, Any]:
+def _diagnose(values: NDArray[np.float64], arviz: Any) -> dict[str, Any]:
     """R-hat, effective sample size and verdict of a quantity [chain, draw]."""
     n_chains, n_draws = values.shape
-    rhat = ess = float("nan")
-    if n_draws >= LEAST_DRAWS:
-        with np.errstate(invalid="ignore", divide="ignore"):  # a quantity that never moves has no R-hat
-            rhat, ess = float(arviz.rhat(values)), float(arviz.ess(values))
+    rhat, ess = rank_rhat(values), float("nan")
+    if n_draws >= MIN_DRAWS:
+        with np.errstate(invalid="ignore", divide="ignore"):  # a constant quantity has no effective sample size
+            ess = float(arviz.ess(values))
     return {"rhat": rhat, "ess": ess, "chains": n_chains, "draws": n_draws, "verdict": verdict(rhat, ess, n_chains)}
 
 
 def verdict(rhat: float, ess: float, n_chains: int) -> str:
-    """What R-hat and the effective sample size say; too few draws where there is neither."""
+    """Judge R-hat and the effective sample size; too few draws where both are NaN."""
     if rhat > BAD_RHAT:
         return NOT_MIXED
     if not ess >= ESS_PER_CHAIN * n_chains:
         return TOO_FEW
     return NOT_MIXED if rhat > GOOD_RHAT else MIXED
+
+
+def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
+    """Quantities of a chain, as [draw, …, topic]."""
+    totals = np.stack([draw.topic_totals for draw in model.draws_]).astype(np.float64)
+    found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
+    if model.label_names_ and hasattr(model, "label_effects"):
+        found["label_effect"] = center(label_weights(model.fitted_))
+    if model.feature_names_:
+        found["feature_effect"] = center(feature_weights(model.fitted_))
+    return found
+
+
+def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
+    """The log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
+    trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
+    kept = kept_sweeps(model.n_iter, model.burn_in, model.thin, model.n_draws)
+    return trace[[sweep - 1 for sweep in sorted({*kept, len(trace)}) if 0 < sweep <= len(trace)]]

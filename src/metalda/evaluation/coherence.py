@@ -1,16 +1,15 @@
-"""How well the top words of topics go together in a reference corpus."""
+"""Coherence: how often the top words of a topic occur together in a reference corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import InputError
-from metalda.evaluation.confirmation import MEASURES, SMOOTHING, Measure
 from metalda.evaluation.windows import Reference, WindowCounts, count_windows
 from metalda.models.base import TopicModel
 from metalda.utils.markup import frame_html
@@ -18,14 +17,90 @@ from metalda.utils.markup import frame_html
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalda.corpus import Corpus
-
 Topics = TopicModel | Iterable[Sequence[str]]
+Matrix = NDArray[np.float64]
+
+SMOOTHING = 1e-12  # gensim's and Palmetto's
+
+
+class CoherenceMeasure(NamedTuple):
+    """How a topic is scored, and in windows of how many words (0: whole documents).
+
+    `score` gets the joint probabilities p(i, j) of a topic's words, two or more in their order, with p(i) > 0 on the
+    diagonal, and the smoothing constant.
+    """
+
+    window: int
+    score: Callable[[Matrix, float], float]
+    needs_smoothing: bool = False  # without it the logarithm of 0 occurs
+
+
+def _log_ratio(joint: Matrix, smoothing: float) -> Matrix:
+    """log((p(i, j) + e) / (p(i) p(j))); 0 instead of log 0, which the caller replaces."""
+    alone = np.diagonal(joint)
+    smoothed = joint + smoothing
+    return np.log(np.divide(smoothed, np.outer(alone, alone), out=np.ones(joint.shape), where=smoothed > 0))
+
+
+def _normalized_log_ratio(joint: Matrix, smoothing: float) -> Matrix:
+    """NPMI: log ratio / -log(p(i, j) + e). Without smoothing -1 for words that never co-occur.
+
+    0 for two words that every window has.
+    """
+    smoothed = joint + smoothing
+    some = (smoothed > 0) & (joint < 1)
+    minus_log = -np.log(smoothed, where=some, out=np.zeros(joint.shape))
+    limits = np.where(smoothed > 0, 0.0, -1.0)
+    return np.divide(_log_ratio(joint, smoothing), minus_log, out=limits, where=some)
+
+
+def _mean_of_pairs(scores: Matrix) -> float:
+    """Mean over unordered pairs; in an asymmetric matrix each word with those before it."""
+    return float(scores[np.tril_indices(len(scores), k=-1)].mean())
+
+
+def _npmi(joint: Matrix, smoothing: float) -> float:
+    return _mean_of_pairs(_normalized_log_ratio(joint, smoothing))
+
+
+def _uci(joint: Matrix, smoothing: float) -> float:
+    return _mean_of_pairs(_log_ratio(joint, smoothing))
+
+
+def _umass(joint: Matrix, smoothing: float) -> float:
+    """log((p(i, j) + e) / p(j)): a word given one before it."""
+    alone = np.diagonal(joint)
+    return _mean_of_pairs(np.log((joint + smoothing) / alone[None, :]))
+
+
+def _c_v(joint: Matrix, smoothing: float) -> float:
+    """Mean cosine between the vector of a word's NPMI with all words and the sum of these vectors."""
+    vectors = _normalized_log_ratio(joint, smoothing)
+    total = vectors.sum(axis=0)
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(total)
+    return float(np.divide(vectors @ total, lengths, out=np.zeros(len(joint)), where=lengths > 0).mean())
+
+
+def _c_p(joint: Matrix, smoothing: float) -> float:
+    """Fitelson's confirmation of a word by one before it: (p(i | j) - p(i | not j)) / their sum."""
+    alone = np.diagonal(joint)
+    given = joint / alone[None, :]
+    otherwise = np.divide(alone[:, None] - joint, 1 - alone[None, :], out=np.zeros(joint.shape), where=alone < 1)
+    return _mean_of_pairs((given - otherwise) / (given + otherwise))  # p(i) > 0, so one of the two is positive
+
+
+MEASURES = {
+    "npmi": CoherenceMeasure(10, _npmi),
+    "c_v": CoherenceMeasure(110, _c_v),
+    "uci": CoherenceMeasure(10, _uci, needs_smoothing=True),
+    "umass": CoherenceMeasure(0, _umass, needs_smoothing=True),
+    "c_p": CoherenceMeasure(70, _c_p),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coherence:
-    """Scores of topics, and what they rest on.
+    """Scores of topics and the counts behind them.
 
     Parameters
     ----------
@@ -35,11 +110,11 @@ class Coherence:
     scores : array of float
         One per topic.
     n_missing : array of int
-        Words of each topic that the reference does not have; they are left out.
+        Words of each topic that the reference lacks; they are left out.
     n_apart : array of int
-        Pairs of each topic that the reference has, but never in one window.
+        Pairs of words of each topic that occur in the reference, but never in one window.
     counts : WindowCounts
-        What was counted, with the sizes of the reference.
+        The counts of words and pairs, with the sizes of the reference.
     """
 
     measure: str
@@ -51,16 +126,16 @@ class Coherence:
 
     @property
     def mean(self) -> float:
-        """Over all topics."""
+        """Mean over all topics."""
         return float(self.scores.mean())
 
     def best(self, n_topics: int = 20) -> float:
-        """The mean over the topics with the highest scores, as in the paper; over all, if there are fewer."""
+        """Mean over the topics with the highest scores, as in the paper; over all topics if there are fewer."""
         return float(np.sort(self.scores)[-n_topics:].mean())
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words of all topics that the reference does not have, sorted."""
+        """The words of all topics that the reference lacks, sorted."""
         absent = set(self.counts.missing)
         return tuple(sorted(absent.intersection(word for topic in self.topics for word in topic)))
 
@@ -108,38 +183,39 @@ def coherence(
     smoothing: float = SMOOTHING,
     **counting: Any,
 ) -> Coherence | dict[str, Coherence]:
-    """How well the top words of topics go together in a reference corpus.
+    """Measure how often the top words of topics occur together in a reference corpus.
 
     Parameters
     ----------
     topics : model, list of lists of words, or dict of these
-        A fitted model, or topics as words, the best first. With a dict one pass over the reference counts for all.
+        A fitted model, or topics as lists of words, the most probable first. A dict is scored in one pass over the
+        reference.
     reference : path, Corpus, documents, or WindowCounts
-        What to judge by: see `count_windows`; or what it counted, to use it again. The training corpus will do, but is
-        no judge from outside.
+        The reference corpus, as in `count_windows`, or the counts that it returned. The training corpus also works, but
+        is not an independent reference.
     measure : {"npmi", "c_v", "uci", "umass", "c_p"}
         Of pairs of words, with probabilities p that a window has them (Röder, Both and Hinneburg 2015):
 
         - ``"npmi"``: mean of log(p(i, j) / p(i) p(j)) / -log p(i, j), as in the paper; windows of 10 words
         - ``"uci"``: mean of log(p(i, j) / p(i) p(j)); windows of 10 words
-        - ``"umass"``: mean of log(p(i, j) / p(j)), j the better word; whole documents
-        - ``"c_v"``: mean cosine of a word's NPMI with all words, and the sum of all of these; windows of 110 words
-        - ``"c_p"``: mean of Fitelson's confirmation (p(i | j) - p(i | not j)) / (p(i | j) + p(i | not j)), j the better
-          word; windows of 70 words
+        - ``"umass"``: mean of log(p(i, j) / p(j)), j the more probable word; whole documents
+        - ``"c_v"``: mean cosine between a word's NPMI with all words and the sum of these vectors; windows of 110 words
+        - ``"c_p"``: mean of Fitelson's confirmation (p(i | j) - p(i | not j)) / (p(i | j) + p(i | not j)), j the more
+          probable word; windows of 70 words
     top_n : int
         Words per topic. A word that a topic has twice counts once.
     window : int, optional
-        Words in a window, if not those of the measure; 0 for whole documents.
+        Words in a window; by default the measure decides. 0 for whole documents.
     smoothing : float
-        Is added to p(i, j) in logarithms, as in gensim. With 0 NPMI is -1 for words that never meet.
+        Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur.
     **counting
-        How the reference is read: the other parameters of `count_windows`.
+        Other parameters of `count_windows`, such as the field and format of the reference.
 
     Returns
     -------
     Coherence, or dict of them
-        Scores by topic, their mean, and that of the best 20; how many words are missing from the reference. Such words
-        are left out, as in gensim; a topic that has no two words left scores 0. There is no NaN.
+        Scores by topic, their mean and the mean of the best 20; the number of words that the reference lacks. These
+        words are left out, as in gensim; a topic with fewer than two words left scores 0. No score is NaN.
 
     Examples
     --------
@@ -156,7 +232,7 @@ def coherence(
         raise InputError("no topics to score")
     if isinstance(reference, WindowCounts):
         if counting or window not in (None, reference.window):
-            raise InputError("the windows are counted already: give no window and no way of counting")
+            raise InputError("the windows are counted already: remove window and the options for counting")
         counts = reference
     else:
         words = (word for each in named.values() for topic in each for word in topic)
@@ -170,17 +246,12 @@ def coherence(
     return found if isinstance(topics, Mapping) else found[""]
 
 
-def coherence_in_documents(model: TopicModel, corpus: Corpus) -> Coherence:
-    """NPMI of the ten top words by the documents that hold both, -1 for words that no document has together."""
-    return coherence(model, corpus, "npmi", window=0, smoothing=0)
-
-
 def score_topics(
     topics: Iterable[Sequence[str]], counts: WindowCounts, measure: str = "npmi", *, smoothing: float = SMOOTHING
 ) -> Coherence:
-    """Score topics by windows that were counted; see `coherence`.
+    """Score topics from counts of windows; see `coherence`.
 
-    The size of the windows is not looked at: it is what it was when they were counted.
+    The size of the windows is the one that they were counted with.
 
     Examples
     --------
@@ -202,19 +273,19 @@ def score_topics(
     )
 
 
-def find_measure(name: str, smoothing: float = SMOOTHING) -> Measure:
-    """The measure of this name; InputError if there is none, or if it has to have smoothing and gets none."""
+def find_measure(name: str, smoothing: float = SMOOTHING) -> CoherenceMeasure:
+    """Return the measure of this name, or raise an InputError for unknown names and missing smoothing."""
     if name not in MEASURES:
-        raise InputError(f"measure={name!r} is not known: use one of {', '.join(MEASURES)}")
+        raise InputError(f"measure={name!r} is unknown: use one of {', '.join(MEASURES)}")
     if not 0 <= smoothing < 1 or (smoothing == 0 and MEASURES[name].needs_smoothing):
         raise InputError(f"smoothing={smoothing!r}: {name} needs a small positive number, such as {SMOOTHING}")
     return MEASURES[name]
 
 
 def as_topics(topics: Topics, top_n: int | None = None) -> tuple[tuple[str, ...], ...]:
-    """The top words of a model or of lists, without repetitions; each topic must have two."""
+    """Return the top words of a model or of lists, without repetitions; each topic needs two."""
     if top_n is not None and top_n < 2:
-        raise InputError(f"top_n={top_n!r}: coherence is of pairs, so at least 2 words are needed")
+        raise InputError(f"top_n={top_n!r}: coherence compares pairs of words, so at least 2 are needed")
     if isinstance(topics, TopicModel):
         rows: Any = topics.top_words(top_n or 10)
     else:
@@ -225,20 +296,20 @@ def as_topics(topics: Topics, top_n: int | None = None) -> tuple[tuple[str, ...]
             raise InputError(f"topic {number}: a list of words is needed, not {row!r}")
         words = tuple(dict.fromkeys(row))[:top_n]
         if len(words) < 2:
-            raise InputError(f"topic {number} has fewer than two different words: coherence is of pairs")
+            raise InputError(f"topic {number} has fewer than two different words: coherence compares pairs of words")
         found.append(words)
     if not found:
         raise InputError("no topics to score")
     return tuple(found)
 
 
-def _score(measure: Measure, table: NDArray[np.int64], n_windows: int, smoothing: float) -> float:
-    """By the words that occur."""
+def _score(measure: CoherenceMeasure, table: NDArray[np.int64], n_windows: int, smoothing: float) -> float:
+    """Score a topic by its words that occur in the reference."""
     known = np.flatnonzero(np.diagonal(table))
     return measure.score(table[np.ix_(known, known)] / n_windows, smoothing) if len(known) > 1 else 0.0
 
 
 def _pairs_apart(table: NDArray[np.int64]) -> int:
-    """Pairs of words that occur, but never together."""
+    """Number of pairs of words that occur, but never together."""
     known = np.diagonal(table) > 0
     return int(np.triu((table == 0) & known[:, None] & known[None, :], k=1).sum())

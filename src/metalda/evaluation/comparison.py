@@ -1,9 +1,8 @@
-"""Models beside each other on one corpus: every model with every seed, in runs that are kept."""
+"""Several models, or numbers of topics, on one corpus: every model with every seed, in runs that are kept."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -12,39 +11,81 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import clone
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
-from metalda.evaluation.candidates import Candidate, find_candidates
-from metalda.evaluation.runs import MEASURES, Judging, RunFolder, Split, identify_run, run
-from metalda.evaluation.stability import word_stability
+from metalda.evaluation.matching import word_stability
+from metalda.evaluation.measures import MEASURES, PerplexityOptions, Split, measure_model
+from metalda.evaluation.named_models import NamedModel, name_models
+from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progress_bar
+from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
-from metalda.storage import replacing, write_document
+from metalda.models.registry import parameters_of
+from metalda.models.saving import fingerprint
+from metalda.storage import check_writable, replacing, write_document
+from metalda.storage.manifest import package_version
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FIGURES = (*MEASURES, "stability")  # the last one needs all runs of a model
+_VERSION = 3  # of the measures; raised when one of them is computed in another way
+_WITHOUT_EFFECT = ("vocabulary", "verbose")
 
-FIGURES = (*MEASURES, "stability")  # of which the last takes all runs of a model
+
+@dataclass(frozen=True)
+class ComparisonRun:
+    """All that determines the measures of one fit, times included."""
+
+    metalda: str
+    measures: int
+    model: str
+    parameters: dict[str, Any]
+    train: str
+    test: str
+    draws: str
+    unseen: str
+
+    @classmethod
+    def of(cls, model: TopicModel, split: Split, options: PerplexityOptions) -> ComparisonRun:
+        """Describe the fit of a model on the training documents of a split."""
+        given = model.get_params(deep=False)
+        parameters = {name: _plain(name, value) for name, value in given.items() if name not in _WITHOUT_EFFECT}
+        kind = type(model).__name__
+        return cls(package_version(), _VERSION, kind, parameters, *split.fingerprints, options.draws, options.unseen)
+
+    @property
+    def file(self) -> str:
+        """All runs of a comparison are in one file."""
+        return "runs"
 
 
-class InterruptedComparison(KeyboardInterrupt):
-    """Ctrl-C: what was finished by then is kept, if there is a folder."""
-
-    def __init__(self, n_done: int, n_runs: int, folder: Path | None) -> None:
-        kept = f"kept in {folder}: the same call goes on from there" if folder else "lost: give a folder to keep them"
-        super().__init__(f"{n_done:,} of {n_runs:,} runs were done, and are {kept}")
-        self.n_done, self.n_runs = n_done, n_runs
+def _plain(name: str, value: Any) -> Any:
+    """Return a parameter as plain data; large ones as a fingerprint."""
+    if name == "word_features" and value is not None:
+        return fingerprint(*as_word_features(value).to_arrays()[1].values())  # type: ignore[union-attr]
+    if isinstance(value, Embeddings):
+        return fingerprint(*value.to_arrays()[1].values())
+    if isinstance(value, np.ndarray):
+        return fingerprint(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # 1.0 is the same as 1
+    if isinstance(value, str | int | float | None):
+        return value
+    raise InputError(f"{name}={value!r}: a comparison takes numbers and names as parameters")
 
 
 @dataclass
 class Comparison:
     """The runs so far, each a dictionary: model, seed, the measures, and the top words of each topic."""
 
-    settings: dict[str, Any]  # that they have in common
+    settings: dict[str, Any]  # common to all runs
     runs: list[dict[str, Any]] = field(default_factory=list)
-    n_found: int = 0  # of which so many were there before
+    n_found: int = 0  # runs that had been kept by an earlier call
 
     def by_run(self) -> pd.DataFrame:
         """A row per model and seed."""
@@ -55,7 +96,7 @@ class Comparison:
         return table.astype(dict.fromkeys(FIGURES, "float64"))
 
     def _stability(self) -> list[float]:
-        """How far the topics of each run agree with those of the model's other seeds."""
+        """Agreement of the topics of each run with those of the model's other seeds."""
         scores = [float("nan")] * len(self.runs)
         names = [each["model"] for each in self.runs]
         for name in set(names):
@@ -70,17 +111,17 @@ class Comparison:
         table = groups.agg(runs=("seed", "size"), topics=("topics", "first"))
         for measure in FIGURES:
             table[measure], table[f"{measure}_sd"] = groups[measure].mean(), groups[measure].std(ddof=1)
-        table.loc[table["runs"] < 3, "stability_sd"] = float("nan")  # two runs agree with each other equally
+        table.loc[table["runs"] < 3, "stability_sd"] = float("nan")  # the agreement of two runs is one number
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
     def to_plain(self) -> dict[str, Any]:
-        """For JSON; what could not be measured is None."""
+        """Return both tables as plain data; None where a measure does not apply."""
         tables = {"models": self.by_model(), "runs": self.by_run()}
         rows = {name: t.astype(object).where(t.notna(), None).to_dict("records") for name, t in tables.items()}
         return {"settings": self.settings, **rows}
 
     def save(self, folder: Path) -> None:
-        """As ``comparison.csv`` and ``comparison.json``."""
+        """Write ``comparison.csv`` and ``comparison.json``."""
         with replacing(folder / "comparison.csv", "x", encoding="utf-8", newline="") as file:
             self.by_model().to_csv(file, index=False, lineterminator="\n", float_format="%.6g")
         write_document(folder / "comparison.json", "comparison", self.to_plain())
@@ -101,46 +142,46 @@ def compare(
     verbose: bool = True,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Fit models on a part of a corpus, several times, and judge them on the rest.
+    """Fit several models on one corpus, several times each, and measure them on held-out documents.
 
     Parameters
     ----------
     corpus : Corpus
-        The documents; labels are used by the models that can.
+        The documents. Models that learn from labels use its labels.
     models : str, list or dict
         Names as on the command line, with parameters where needed: ``"metalda,lda"``,
-        ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict if they are to have
-        names of their own.
+        ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict to give them names.
     test : Corpus, optional
-        Documents to judge by. By default each seed holds out another part of the corpus.
+        Held-out documents. By default each seed holds out another part of the corpus.
     test_size : float or int
-        The part held out: a share, or a number of documents.
+        The held-out part: a share, or a number of documents.
     seeds : int or list of int
-        How many runs of each model (with the seeds 0, 1, …), or the seeds themselves.
+        Number of runs of each model (with the seeds 0, 1, …), or the seeds themselves.
     folder : path, optional
-        Where to keep the result of each run, the state of the run under way, and the table as ``comparison.csv`` and
-        ``comparison.json``. The same call later goes on where it was, and runs that are there are not repeated.
+        Where to keep the result of each run (``runs.jsonl``), a checkpoint of the current run, and the table as
+        ``comparison.csv`` and ``comparison.json``. The same call continues from there, and repeats no run.
     draws, unseen
         How perplexity is computed: see `MetaLDA.perplexity`.
     checkpoint_every : int
-        Sweeps from one checkpoint of the run under way to the next, if there is a folder.
+        Iterations between checkpoints of the current run, if there is a folder.
     by_run : bool
-        A row per model and seed, instead of means and standard deviations by model.
+        Return a row per model and seed, instead of means and standard deviations by model.
     verbose : bool
-        Show a progress bar, where there is a terminal.
+        Show a progress bar on a terminal.
     **parameters
-        For all models given by name that have them: ``n_components=50``, ``n_iter=500``, ``word_features=…``.
+        Parameters of all models given by name that have them: ``n_components=50``, ``n_iter=500``,
+        ``word_features=…``.
 
     Returns
     -------
     DataFrame
-        ``perplexity`` of the test documents, their labels given; ``coherence``, the mean NPMI of a topic's ten top
-        words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
+        ``perplexity`` of the held-out documents with their labels given; ``coherence``, the mean NPMI of a topic's ten
+        top words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
         topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (`exclusivity`);
-        ``label_score``, how well a logistic regression tells labels from topic proportions that were inferred
-        without them, by the ``label_measure`` accuracy or, where documents have several labels, micro-F1;
-        ``seconds_per_sweep``, the mean of the second half: the first sweep may compile, and some cost more than others;
-        and ``stability``, how far the topics of the seeds agree by their ten top words (`stability`).
+        ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
+        inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
+        micro-F1; ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may
+        compile; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
 
     Examples
     --------
@@ -152,12 +193,12 @@ def compare(
     """
     comparison = run_comparison(
         corpus,
-        find_candidates(models, parameters),
+        name_models(models, parameters),
         test=test,
         test_size=test_size,
         seeds=as_seeds(seeds),
         folder=None if folder is None else Path(folder),
-        judging=Judging(draws, unseen),
+        options=PerplexityOptions(draws, unseen),
         checkpoint_every=checkpoint_every,
         verbose=verbose,
     )
@@ -166,47 +207,51 @@ def compare(
 
 def run_comparison(
     corpus: Corpus,
-    candidates: Sequence[Candidate],
+    models: Sequence[NamedModel],
     *,
     test: Corpus | None,
     test_size: float,
     seeds: Sequence[int],
     folder: Path | None,
-    judging: Judging,
+    options: PerplexityOptions,
     checkpoint_every: int = 100,
     verbose: bool = True,
 ) -> Comparison:
-    """Every model with every seed; raises InterruptedComparison at Ctrl-C."""
-    kept = None if folder is None else RunFolder.open(folder)
+    """Run every model with every seed. Ctrl-C raises InterruptedRuns."""
+    if folder is not None:
+        check_writable(folder, "comparison")
     fixed = None if test is None else Split.of(corpus, test)
 
     @lru_cache(maxsize=1)
     def split_by(seed: int) -> Split:
         return fixed or Split.of(*corpus.split(test_size, random_state=seed))
 
-    _require_runnable(candidates, split_by(seeds[0]).train)
-    settings = {"documents": len(corpus), "words": corpus.n_tokens, "seeds": list(seeds), **asdict(judging)}
-    comparison, n_runs = Comparison(settings), len(seeds) * len(candidates)
-    if kept is not None:
-        kept.prepare(comparison.save)
+    _require_runnable(models, split_by(seeds[0]).train)
+    settings = {"documents": len(corpus), "words": corpus.n_tokens, "seeds": list(seeds), **asdict(options)}
+    comparison, n_runs = Comparison(settings), len(seeds) * len(models)
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+        if not (folder / "comparison.json").exists():  # by which a later call recognizes the folder
+            comparison.save(folder)
+    store = None if folder is None else RunStore(folder)
     try:
-        with _progress_bar(n_runs, verbose) as bar:
-            for seed, (name, estimator) in product(seeds, candidates):  # all models with the first seed come first
+        with progress_bar(n_runs, verbose=verbose) as bar:
+            for seed, (name, estimator) in product(seeds, models):  # all models with the first seed come first
                 bar.set_postfix_str(f"{name}, seed {seed}")
                 model = clone(estimator).set_params(random_state=seed, verbose=False)
-                result, found = _find_or_run(model, split_by(seed), judging, kept, checkpoint_every)
+                result, found = _find_or_run(model, split_by(seed), options, store, checkpoint_every)
                 comparison.runs.append({"model": name, "seed": seed, **result})
                 comparison.n_found += found
-                if kept is not None:
-                    comparison.save(kept.path)
+                if folder is not None:
+                    comparison.save(folder)
                 bar.update()
     except KeyboardInterrupt:
-        raise InterruptedComparison(len(comparison.runs), n_runs, folder) from None
+        raise InterruptedRuns(len(comparison.runs), n_runs, folder) from None
     return comparison
 
 
 def as_seeds(seeds: int | Sequence[int]) -> list[int]:
-    """So many seeds from 0 on, or these."""
+    """Return so many seeds from 0 on, or the seeds given."""
     result = list(range(seeds)) if isinstance(seeds, Integral) else list(seeds)  # type: ignore[arg-type]
     if not result or len(set(result)) < len(result) or not all(isinstance(seed, Integral) for seed in result):
         raise InputError(f"seeds={seeds!r}: give a number of seeds, at least 1, or a list of different whole numbers")
@@ -215,30 +260,135 @@ def as_seeds(seeds: int | Sequence[int]) -> list[int]:
     return [int(seed) for seed in result]
 
 
-def _require_runnable(candidates: Sequence[Candidate], train: Corpus) -> None:
-    """Labels or word vectors that a model cannot do without are missed now, and not when its turn has come."""
-    for candidate in candidates:
-        with candidate.named_errors():
-            candidate.model.validate(train)
+def _require_runnable(models: Sequence[NamedModel], train: Corpus) -> None:
+    """Raise an InputError for missing labels or word vectors before the first model is fitted."""
+    for each in models:
+        with each.named_errors():
+            each.model.validate(train)
 
 
 def _find_or_run(
-    model: TopicModel, split: Split, judging: Judging, kept: RunFolder | None, checkpoint_every: int
+    model: TopicModel, split: Split, options: PerplexityOptions, store: RunStore | None, checkpoint_every: int
 ) -> tuple[dict[str, Any], bool]:
-    """The result of a run, and whether it was there before."""
-    if kept is None:
-        return run(model, split, judging, None, checkpoint_every), False
-    identity = identify_run(model, split, judging)
-    result = kept.find(identity)
+    """Return the result of a run, and whether it had been kept before."""
+    if store is None:
+        fit_whole(model, split.train, None, checkpoint_every)
+        return measure_model(model, split, options), False
+    run = ComparisonRun.of(model, split, options)
+    result = store.find(run)
     if result is not None:
         return result, True
-    result = run(model, split, judging, kept.checkpoint(identity), checkpoint_every)
-    kept.keep(identity, result)
+    fit_whole(model, split.train, store.checkpoint(run), checkpoint_every)
+    result = measure_model(model, split, options)
+    store.keep(run, result)
     return result, False
 
 
-def _progress_bar(n_runs: int, verbose: bool) -> Any:
-    from tqdm import tqdm
+def search_k(
+    corpus: Corpus,
+    n_components: Iterable[int] = (10, 20, 50, 100),
+    model: str | TopicModel = "metalda",
+    *,
+    test: Corpus | None = None,
+    test_size: float = 0.2,
+    seeds: int | Sequence[int] = 3,
+    folder: str | os.PathLike[str] | None = None,
+    draws: str = "mean",
+    unseen: str = "ignore",
+    checkpoint_every: int = 100,
+    by_run: bool = False,
+    verbose: bool = True,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Fit a model with several numbers of topics, several times each, and measure every one.
 
-    shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    return tqdm(total=n_runs, desc="runs", unit="run", disable=not shown, dynamic_ncols=True, file=sys.stderr)
+    No single measure decides. Perplexity mostly falls with more topics, while stability and exclusivity show where
+    topics begin to split or repeat each other. Look at them together with `plot_search`.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents. A model that learns from labels uses its labels.
+    n_components : list of int
+        The numbers of topics to try.
+    model : str or unfitted model
+        A name as in `compare`, such as ``"metalda:doc_prior=default"``, or an unfitted model.
+    test, test_size, seeds, draws, unseen, checkpoint_every, verbose
+        As in `compare`.
+    folder : path, optional
+        Where to keep the result of each run, in the same form as `compare` does. The same call continues from there,
+        and a call with more numbers or seeds runs only the new ones.
+    by_run : bool
+        Return a row per number of topics and seed, instead of means and standard deviations.
+    **parameters
+        Parameters of a model given by name: ``n_iter=500``, ``word_features=…``.
+
+    Returns
+    -------
+    DataFrame
+        A row per number of ``topics``, in ascending order, with the columns of `compare`: means over seeds, and
+        standard deviations as ``…_sd``.
+
+    Examples
+    --------
+    >>> from metalda import Corpus, search_k
+    >>> corpus = Corpus.from_texts(["cat dog cat", "dog cat dog", "rain sun rain", "sun rain sun"] * 5)
+    >>> table = search_k(corpus, [2, 3], "lda", seeds=2, n_iter=20)
+    >>> table["topics"].tolist()
+    [2, 3]
+    """
+    comparison = run_comparison(
+        corpus,
+        models_by_size(model, n_components, parameters),
+        test=test,
+        test_size=test_size,
+        seeds=as_seeds(seeds),
+        folder=None if folder is None else Path(folder),
+        options=PerplexityOptions(draws, unseen),
+        checkpoint_every=checkpoint_every,
+        verbose=verbose,
+    )
+    return runs_by_size(comparison) if by_run else table_by_size(comparison)
+
+
+def models_by_size(
+    model: str | TopicModel, n_components: Iterable[int], parameters: Mapping[str, Any]
+) -> list[NamedModel]:
+    """Return the model once for each number of topics, the smallest first."""
+    base, *others = name_models(model if isinstance(model, str) else [model], parameters)
+    if others:
+        raise InputError(f"one model is searched at a time, and {model} names several")
+    kind = type(base.model)
+    if "n_components" not in parameters_of(kind):
+        raise InputError(f"{base.name}: there is nothing to search: its labels decide the number of topics")
+    if "n_components" in parameters or "n_components=" in base.name:
+        raise InputError(f"{base.name}: give the numbers of topics only once, in n_components (--topics)")
+    own = base.model.get_params(deep=False)
+    joint = "," if ":" in base.name else ":"
+    models = []
+    for size in _sizes(n_components):
+        each = NamedModel(f"{base.name}{joint}n_components={size}", kind(**{**own, "n_components": size}))
+        with each.named_errors():
+            each.model.validate()
+        models.append(each)
+    return models
+
+
+def _sizes(n_components: Iterable[int]) -> list[int]:
+    """Return the different numbers of topics in ascending order."""
+    given = list(n_components) if isinstance(n_components, Iterable) else [n_components]
+    if not given or isinstance(n_components, str) or not all(isinstance(size, Integral) for size in given):
+        raise InputError(f"n_components={n_components!r}: give the numbers of topics to try, such as [10, 20, 50]")
+    for size in (size for i, size in enumerate(given) if size in given[:i]):
+        raise InputError(f"{size} topics are given twice; give different numbers of topics")
+    return sorted(int(size) for size in given)
+
+
+def table_by_size(comparison: Comparison) -> pd.DataFrame:
+    """Return a row per number of topics."""
+    return comparison.by_model().drop(columns="model").set_index("topics").reset_index()
+
+
+def runs_by_size(comparison: Comparison) -> pd.DataFrame:
+    """Return a row per number of topics and seed."""
+    return comparison.by_run().drop(columns="model").set_index("topics").reset_index()

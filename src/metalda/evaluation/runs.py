@@ -1,213 +1,250 @@
-"""One run of a comparison: a model, fitted on a part and judged on the other; and the folder that keeps its result."""
+"""Runs: what is fitted and measured once, the files that keep the results, and the pool that runs what is missing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
+import multiprocessing
+import os
+import platform
 import shutil
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-import numpy as np
-
-from metalda.corpus import Corpus, NamedMatrix
-from metalda.errors import InputError, StorageError
-from metalda.evaluation.coherence import coherence_in_documents
-from metalda.evaluation.diversity import exclusivity, topic_diversity
-from metalda.evaluation.prediction import label_accuracy
-from metalda.meta import Embeddings, as_word_features
-from metalda.models.base import TopicModel
-from metalda.models.saving import fingerprint, fingerprint_corpus
-from metalda.models.transform import every_second
-from metalda.storage import check_writable, read_document, write_document
+from metalda.errors import StorageError
 from metalda.storage.manifest import package_version
 
-MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_sweep")
-_MOST_LABELS = 500  # for which a classifier is trained
-_KEPT_WORDS = 10  # of each topic: by them the topics of runs are compared
-_VERSION = 2  # of the measures: to be raised when one of them is computed in another way
-_WITHOUT_EFFECT = ("vocabulary", "verbose")
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.models.base import TopicModel
+
+logger = logging.getLogger("metalda")
+
+_SUFFIX = ".jsonl"
+
+
+class Run(Protocol):
+    """A frozen dataclass of plain data. Two runs with equal fields have equal results, apart from times."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def file(self) -> str:
+        """Name of the file that keeps the result, without its suffix."""
+
+
+class Job(Run, Protocol):
+    """A run that knows how to run itself."""
+
+    def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
+        """Return the result as plain data. Ctrl-C raises KeyboardInterrupt after saving the checkpoint."""
+
+
+R = TypeVar("R", bound=Run)
+
+
+class InterruptedRuns(KeyboardInterrupt):
+    """Raised at Ctrl-C. Finished runs are kept if there is a folder, and the current one has a checkpoint there."""
+
+    def __init__(self, n_done: int, n_runs: int, folder: Path | None) -> None:
+        kept = "lost; give a folder to keep them" if folder is None else f"saved in {folder}; repeat it to resume"
+        super().__init__(f"{n_done:,} of {n_runs:,} runs are finished and {kept}")
 
 
 @dataclass(frozen=True)
-class Split:
-    """Documents to learn from and documents to judge by, with a fingerprint each."""
+class RunStore:
+    """Results in JSON Lines files of one folder, a line per run.
 
-    train: Corpus
-    test: Corpus
-    prints: tuple[str, str]
+    A result is appended as soon as the run is finished. Several processes may append to one file. A line that cannot be
+    read, such as the last one after a crash, is reported and costs only its run. The folder also has a
+    ``checkpoint-<digest>`` for each unfinished run.
+    """
 
-    @classmethod
-    def of(cls, train: Corpus, test: Corpus) -> Split:
-        """Checked, so that nothing is trained in vain."""
-        words = test.words[every_second(test.offsets)]
-        if {test.vocabulary[v] for v in np.unique(words)}.isdisjoint(train.vocabulary):
-            raise InputError("no words to score: no test document has a second word that the training documents have")
-        return cls(train, test, (fingerprint_corpus(train), fingerprint_corpus(test)))
+    folder: Path
 
+    def find(self, run: Run) -> dict[str, Any] | None:
+        """Return the result of a run, or None if it has not been run."""
+        record = _read(self.folder / f"{run.file}{_SUFFIX}").get(_key(run))
+        if record is None:
+            return None
+        self._drop_checkpoint(run)
+        result: dict[str, Any] = record["result"]
+        return result
 
-@dataclass(frozen=True)
-class Judging:
-    """How perplexity is computed, as in `TopicModel.perplexity`."""
+    def keep(self, run: Run, result: Mapping[str, Any]) -> None:
+        """Append a result, with where and when it was made, and drop the run's checkpoint."""
+        origin = {"date": f"{datetime.now(timezone.utc):%Y-%m-%d}", "metalda": package_version()}
+        origin |= {"machine": platform.machine(), "python": platform.python_version()}
+        record = {"kind": type(run).__name__, "run": asdict(run), "origin": origin, "result": dict(result)}
+        _append(self.folder / f"{run.file}{_SUFFIX}", json.dumps(record, allow_nan=False).encode("ascii"))
+        self._drop_checkpoint(run)
 
-    draws: str = "mean"
-    unseen: str = "ignore"
+    def all(self, kind: type[R]) -> Iterator[tuple[R, dict[str, Any]]]:
+        """Yield all runs of a kind with their results, in an order that does not depend on when they were run."""
+        for file in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            for _, record in sorted(_read(file).items()):
+                if record["kind"] == kind.__name__:
+                    yield _restore(kind, record["run"], file), record["result"]
 
-    def __post_init__(self) -> None:
-        for name, choices in (("draws", ("mean", "last", "each")), ("unseen", ("ignore", "features"))):
-            if getattr(self, name) not in choices:
-                raise InputError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+    def checkpoint(self, run: Run) -> Path:
+        """Return the folder for the state of an unfinished run."""
+        digest = hashlib.blake2b(_key(run).encode("ascii"), digest_size=16).hexdigest()
+        return self.folder / f"checkpoint-{digest}"
 
-
-def identify_run(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
-    """Plain data that is equal for two runs only if they have the same result, seconds included."""
-    parameters = model.get_params(deep=False)
-    return {
-        "metalda": package_version(),
-        "measures": _VERSION,
-        "model": type(model).__name__,
-        "parameters": {n: _plain(n, value) for n, value in parameters.items() if n not in _WITHOUT_EFFECT},
-        "train": split.prints[0],
-        "test": split.prints[1],
-        "draws": judging.draws,
-        "unseen": judging.unseen,
-    }
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it; large ones by their fingerprint."""
-    if name == "word_features" and value is not None:
-        return fingerprint(*as_word_features(value).to_arrays()[1].values())  # type: ignore[union-attr]
-    if isinstance(value, Embeddings):
-        return fingerprint(*value.to_arrays()[1].values())
-    if isinstance(value, np.ndarray):
-        return fingerprint(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)  # 1.0 is the same as 1
-    if isinstance(value, str | int | float | None):
-        return value
-    raise InputError(f"{name}={value!r}: a comparison takes numbers and names as parameters")
+    def _drop_checkpoint(self, run: Run) -> None:
+        shutil.rmtree(self.checkpoint(run), ignore_errors=True)
 
 
-def _can_be_told(labels: NamedMatrix | None) -> TypeGuard[NamedMatrix]:
-    """Whether a classifier can tell them: numbers are no classes, and thousands of labels take for ever."""
-    return labels is not None and labels.is_binary and len(labels.names) <= _MOST_LABELS
+def _key(run: Run) -> str:
+    return _canonical(type(run).__name__, asdict(run))
 
 
-def judge(model: TopicModel, split: Split, judging: Judging) -> dict[str, Any]:
-    """The measures of a fitted model, None where there is nothing to measure, and the top words of its topics."""
-    train, test = split.train, split.test
-    score = None
-    if _can_be_told(train.labels) and _can_be_told(test.labels):
-        # Both without labels: a model that had been told them would only give them back.
-        theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
-        score = label_accuracy(theta, train.labels, new_theta, test.labels)
-    measures = {
-        "perplexity": model.perplexity(test, draws=judging.draws, unseen=judging.unseen),
-        "coherence": _coherence(model, train),
-        "diversity": topic_diversity(model),
-        "exclusivity": exclusivity(model),
-        "label_score": float("nan") if score is None else score.value,
-        "seconds_per_sweep": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
-    }
-    figures = {name: value if np.isfinite(value) else None for name, value in measures.items()}
-    return {
-        "topics": len(model.components_),
-        **figures,
-        "label_measure": None if score is None else score.measure,
-        "top_words": model.top_words(_KEPT_WORDS),
-    }
+def _canonical(kind: str, fields: dict[str, Any]) -> str:
+    return json.dumps([kind, fields], sort_keys=True, allow_nan=False)
 
 
-def _coherence(model: TopicModel, train: Corpus) -> float:
-    """NPMI by the training documents, -1 for words that no document has together; NaN if there are no two words."""
-    if len(model.vocabulary_) < 2:
-        return float("nan")
-    return coherence_in_documents(model, train).mean
+def _restore(kind: type[R], fields: dict[str, Any], file: Path) -> R:
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise StorageError(f"{file}: has a {kind.__name__} of another version ({error}); use a new folder") from error
 
 
-def run(model: TopicModel, split: Split, judging: Judging, checkpoint: Path | None, every: int) -> dict[str, Any]:
-    """Fit and judge. Ctrl-C raises KeyboardInterrupt after the sweep under way, which is in the checkpoint then."""
-    fit_whole(model, split.train, checkpoint, every)
-    return judge(model, split, judging)
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of a file by their keys. Of two records of one run the first counts."""
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return {}
+    return _parse(file, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _parse(file: Path, size: int, modified: int) -> dict[str, dict[str, Any]]:
+    """Parse a file once for each of its states, so that a damaged line is reported once."""
+    with _locked(file, "rb") as opened:
+        lines = opened.read().splitlines()
+    records: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if not isinstance(record["result"], dict):
+                raise TypeError("the result is not an object")
+            records.setdefault(_canonical(record["kind"], record["run"]), record)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            logger.warning(
+                "%s line %d: damaged, and skipped; its run will be repeated. Delete the line to end this message",
+                file,
+                number,
+            )
+    return records
+
+
+def _append(file: Path, line: bytes) -> None:
+    """Append a line so that it is on the disk as a whole, or leave the file as it was."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(file, "ab+") as opened:
+            size = opened.seek(0, os.SEEK_END)
+            opened.seek(max(size - 1, 0))
+            start = b"" if opened.read(1) in (b"", b"\n") else b"\n"  # after a line that a crash cut short
+            try:
+                opened.write(start + line + b"\n")
+                opened.flush()
+                os.fsync(opened.fileno())
+            except BaseException:
+                opened.truncate(size)
+                raise
+    except OSError as error:
+        raise StorageError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _locked(file: Path, mode: str) -> Iterator[IO[bytes]]:
+    """Open a file that no other process appends to meanwhile; closing it ends the lock."""
+    with file.open(mode) as opened:
+        if sys.platform != "win32":
+            fcntl.flock(opened, fcntl.LOCK_SH if mode == "rb" else fcntl.LOCK_EX)
+        yield opened
+
+
+def run_jobs(jobs: Sequence[Job], store: RunStore, data: Path | None, *, n_processes: int = 1) -> None:
+    """Run the jobs that have no result yet, each on one thread."""
+    missing = [job for job in jobs if store.find(job) is None]
+    n_done = len(jobs) - len(missing)
+    with progress_bar(len(jobs), n_done) as bar:
+        try:
+            for job in _completed(missing, store, data, n_processes):
+                n_done += 1
+                bar.update()
+                bar.set_postfix_str(str(job))
+        except KeyboardInterrupt:
+            raise InterruptedRuns(n_done, len(jobs), store.folder) from None
+
+
+def _completed(jobs: Sequence[Job], store: RunStore, data: Path | None, n_processes: int) -> Iterator[Job]:
+    """Yield each job as soon as it is finished."""
+    if n_processes == 1 or len(jobs) < 2:
+        for job in jobs:
+            _run(job, store, data)
+            yield job
+        return
+    # Spawned: threads of the parent do not survive a fork.
+    with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(_run, job, store, data): job for job in jobs}
+        try:
+            for future in as_completed(futures):
+                future.result()
+                yield futures[future]
+        except BaseException:  # an error, or Ctrl-C, which reaches the processes too
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _run(job: Job, store: RunStore, data: Path | None) -> None:
+    store.keep(job, job.run(store.checkpoint(job), data))
 
 
 def fit_whole(model: TopicModel, train: Corpus, checkpoint: Path | None, every: int) -> None:
-    """All sweeps, from a checkpoint on if there is one; Ctrl-C raises KeyboardInterrupt after the sweep under way."""
-    with _ending_quietly():
+    """Fit all iterations, from the checkpoint if there is one. Ctrl-C raises KeyboardInterrupt after an iteration."""
+    with _without_early_stop_warning():
         model.fit(train, checkpoint=checkpoint, checkpoint_every=every, resume=checkpoint is not None)
     if model.n_iter_ < model.n_iter:
         raise KeyboardInterrupt
 
 
 @contextmanager
-def _ending_quietly() -> Iterator[None]:
-    """Without the warning that a model was stopped early and keeps what it learnt: here it does not."""
-    logger = logging.getLogger("metalda")
+def _without_early_stop_warning() -> Iterator[None]:
+    """Hide the warning that an interrupted fit keeps what it learned: the run is repeated or resumed."""
 
-    def is_news(record: logging.LogRecord) -> bool:
+    def passes(record: logging.LogRecord) -> bool:
         return not (record.module == "loop" and record.levelno == logging.WARNING)
 
-    logger.addFilter(is_news)
+    logger.addFilter(passes)
     try:
         yield
     finally:
-        logger.removeFilter(is_news)
+        logger.removeFilter(passes)
 
 
-@dataclass(frozen=True)
-class RunFolder:
-    """Results by what decides them: ``run-<digest>.json``, and ``checkpoint-<digest>`` of a run under way."""
+def progress_bar(n_runs: int, n_done: int = 0, *, verbose: bool = True) -> Any:
+    """Return a bar on a terminal, or one that shows nothing."""
+    from tqdm import tqdm
 
-    path: Path
-
-    @classmethod
-    def open(cls, path: Path) -> RunFolder:
-        """A new or empty folder, or one that holds a comparison; nothing else is written to."""
-        check_writable(path, "comparison")
-        return cls(path)
-
-    def prepare(self, mark: Callable[[Path], None]) -> None:
-        """Make the folder; `mark` writes the table into it, by which it is known later, unless there is one."""
-        self.path.mkdir(exist_ok=True)
-        if not (self.path / "comparison.json").exists():
-            mark(self.path)
-
-    def find(self, identity: dict[str, Any]) -> dict[str, Any] | None:
-        """The result of this very run, if it is there."""
-        file = self._file(identity)
-        if not file.exists():
-            return None
-        try:
-            document = read_document(file, "run")
-        except StorageError as error:
-            raise StorageError(f"{error}; remove the file, and the run will be repeated") from error
-        if document.get("identity") != identity or not isinstance(document.get("result"), dict):
-            raise StorageError(f"{file}: damaged: not the run of its name; remove it, and the run will be repeated")
-        self._drop_checkpoint(identity)
-        return document["result"]
-
-    def keep(self, identity: dict[str, Any], result: dict[str, Any]) -> None:
-        """Now, for good; the checkpoint has done its duty."""
-        write_document(self._file(identity), "run", {"identity": identity, "result": result})
-        self._drop_checkpoint(identity)
-
-    def checkpoint(self, identity: dict[str, Any]) -> Path:
-        return self.path / f"checkpoint-{_digest(identity)}"
-
-    def _drop_checkpoint(self, identity: dict[str, Any]) -> None:
-        shutil.rmtree(self.checkpoint(identity), ignore_errors=True)
-
-    def _file(self, identity: dict[str, Any]) -> Path:
-        return self.path / f"run-{_digest(identity)}.json"
-
-
-def _digest(identity: dict[str, Any]) -> str:
-    text = json.dumps(identity, sort_keys=True, allow_nan=False)
-    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+    shown = verbose and sys.stderr is not None and sys.stderr.isatty()
+    return tqdm(
+        total=n_runs, initial=n_done, desc="runs", unit="run", disable=not shown, dynamic_ncols=True, file=sys.stderr
+    )

@@ -1,4 +1,4 @@
-"""How often words occur, alone and together, in the windows of a reference corpus: counted once, kept, used again."""
+"""Counts of words and pairs of words in the windows of a reference corpus, which can be saved and reused."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from metalda.corpus.formats import is_saved
 from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
 from metalda.errors import InputError, StorageError
-from metalda.evaluation.counting import Counter, TextWords, count_batches, count_on
-from metalda.evaluation.encoding import corpus_batches, text_encoder
+from metalda.evaluation.reference import (
+    TextSearch,
+    WindowCounter,
+    corpus_batches,
+    count_batches,
+    count_on,
+    text_encoder,
+)
 from metalda.storage import locate, read_folder, write_folder
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.threads import count_jobs
@@ -30,25 +36,25 @@ _KIND = "counts"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowCounts:
-    """In how many windows words occur, alone and in pairs.
+    """Numbers of windows that contain words and pairs of words.
 
-    Made by `count_windows`; `save` and `load` keep it in a folder.
+    Returned by `count_windows`; `save` and `load` use a folder.
 
     Parameters
     ----------
     words : tuple of str
-        The words that were counted.
+        The counted words.
     together : array of int64
         ``together[i, j]`` with i < j is the number of windows that have both words, ``together[i, i]`` of those that
         have the word.
     window : int
         Words in a window; 0 if each document is one.
     n_windows, n_documents, n_short, n_tokens : int
-        Of the reference; short documents are those with fewer words than the window, each of which is one window.
+        Sizes of the reference. A short document has fewer words than the window, and is one window.
     as_gensim : bool
-        Whether repeated words were counted as gensim does.
+        Whether repeated words were counted as in gensim.
     source : dict
-        What the reference was, and how it was read.
+        The name of the reference and how it was read.
 
     Examples
     --------
@@ -74,19 +80,19 @@ class WindowCounts:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words that the reference does not have."""
+        """The words that the reference lacks."""
         return tuple(word for word, count in zip(self.words, np.diagonal(self.together), strict=True) if not count)
 
     def covers(self, words: Iterable[str]) -> bool:
-        """Whether all these words were counted."""
+        """Whether all these words are counted."""
         return all(word in self._id_of for word in words)
 
     def of(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The symmetric matrix of counts of some of the words, with the words alone on the diagonal."""
+        """Return the symmetric matrix of counts of some words, with the single words on the diagonal."""
         try:
             ids = np.array([self._id_of[word] for word in words], np.int64)
         except KeyError as error:
-            raise InputError(f"the word {error.args[0]!r} was not counted: count again, with it too") from None
+            raise InputError(f"the word {error.args[0]!r} was not counted: count again and include it") from None
         return self.together[np.minimum.outer(ids, ids), np.maximum.outer(ids, ids)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -98,7 +104,7 @@ class WindowCounts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WindowCounts:
-        """Load what `save` saved."""
+        """Load a saved folder."""
         document, arrays = read_folder(path, _KIND)
         try:
             words = tuple(document.pop("words"))
@@ -125,36 +131,36 @@ def count_windows(
     token_pattern: str = TOKEN_PATTERN,
     as_gensim: bool = False,
     n_jobs: int | None = 1,
-    progress: bool = False,
+    verbose: bool = False,
     client: Any = None,
 ) -> WindowCounts:
-    """Count in how many windows of a reference corpus words occur, alone and in pairs; in one pass.
+    """Count the windows of a reference corpus that contain words and pairs of words, in one pass.
 
     Parameters
     ----------
     words : iterable of str
-        The words to count, such as the top words of all the topics of several models. Memory is 8 bytes for each pair
-        of them and thread (5,000 words: 200 MB at most), however large the reference is.
+        The words to count, such as the top words of all topics of several models. Memory is 8 bytes for each pair of
+        words and thread (5,000 words: 200 MB at most), whatever the size of the reference.
     reference : path, Corpus, or iterable of documents
-        A file: text with a document per line (blank lines are skipped), the XML dump of a Wikipedia, or whatever else
-        `Corpus.read` reads, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
+        A file: text with a document per line (blank lines are skipped), or any other format of `Corpus.read`, such as a
+        Wikipedia dump, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
     window : int
-        Words in a window, which moves on by one word. A document with fewer words is one window, as in gensim. With 0
-        every document is one window.
+        Words in a sliding window. A document with fewer words is one window, as in gensim. With 0 every document is
+        one window.
     text : str or int, optional
-        The field of the file that holds the text; a number is that of a column, from 1, in a TSV file without header.
+        The field of the file that contains the text; in a TSV file without header, the number of the column, from 1.
     format, encoding
-        As in `Corpus.read`, or ``format="wikipedia"``; by default the name tells.
+        As in `Corpus.read`; by default the format is detected from the file name.
     lowercase, token_pattern
-        How texts become words: by default lower-cased, and every run of two or more letters or digits is a word. Stop
+        How texts are tokenized: by default lower-cased, with every run of two or more letters or digits a word. Stop
         words stay, so that windows are of running text.
     as_gensim : bool
-        Count a word as gone from the window when the first of its occurrences leaves, though another is still there.
-        This is what gensim 4 does; it counts fewer windows for words that are repeated.
+        Count a word as gone from the window when its first occurrence leaves, although another one is still there.
+        gensim 4 does this; it counts fewer windows for repeated words.
     n_jobs : int
         Threads. Counts do not depend on it.
-    progress : bool
-        Show a progress bar, if there is a terminal.
+    verbose : bool
+        Show a progress bar on a terminal.
     client : dask.distributed.Client, optional
         Count on the workers of a cluster; the reference is read here.
 
@@ -165,34 +171,34 @@ def count_windows(
     Examples
     --------
     >>> counts = count_windows(["cat", "dog"], ["The cat saw a dog.", "No cat here"], window=3)
-    >>> counts.of(["cat", "dog"]).tolist()  # of "the cat saw", "cat saw dog", "no cat here"
+    >>> counts.of(["cat", "dog"]).tolist()  # windows "the cat saw", "cat saw dog", "no cat here"
     [[3, 1], [1, 1]]
     """
     if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 0:
-        raise InputError(f"window={window!r}: a number of words is needed, or 0 for whole documents")
+        raise InputError(f"window={window!r}: give a number of words, or 0 for whole documents")
     if n_jobs == 0:
-        raise InputError("n_jobs=0: at least 1 thread is needed, or -1 for all cores")
+        raise InputError("n_jobs=0: give at least 1 thread, or -1 for all cores")
     chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
     source: dict[str, Any] = {}
     batches: Iterable[Any]
-    texts = TextWords(chosen, lowercase, token_pattern)
+    texts = TextSearch(chosen, lowercase, token_pattern)
     path: Any = locate(reference) if isinstance(reference, str | os.PathLike) else None
     if path is not None:
         how = {"text": text, "format": format, "encoding": encoding}
         source = describe_file(path, **how, lowercase=lowercase, token_pattern=token_pattern)
         if is_saved(path):
             if text is not None or format is not None:
-                raise InputError(f"{path}: is a prepared corpus: text= (--text) and format= have no meaning")
+                raise InputError(f"{path}: is a prepared corpus: remove text= (--text) and format=")
             reference = Corpus.load(path)
     if isinstance(reference, Corpus):
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike):
-            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=progress)
+            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=verbose)
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
-    counter = Counter(len(chosen), int(window), as_gensim)
+    counter = WindowCounter(len(chosen), int(window), as_gensim)
     if client is None:
         count_batches(batches, encode, counter, count_jobs(n_jobs))
     elif isinstance(reference, Corpus):
@@ -215,6 +221,6 @@ def count_windows(
 
 
 def describe_file(path: Path, **reading: Any) -> dict[str, Any]:
-    """By what the counts of a file are known again: its name, its size, and how it is read."""
+    """Describe a reference by its name, size and reading options, to recognize its counts."""
     file = path / "corpus.json" if is_saved(path) else path
     return {"name": path.name, "bytes": file.stat().st_size if file.is_file() else None, **reading}

@@ -1,4 +1,4 @@
-"""What the paper concludes, one by one, and whether our runs bear it out."""
+"""The conclusions of the paper, and whether our runs confirm them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from metalda.experiments.cells import Cell, Key
-from metalda.experiments.coherence import TABLE_OF_COHERENCE
+from metalda.evaluation.runs import RunStore
 from metalda.experiments.paper import BY_LABEL, COHERENCE_TOPICS
-from metalda.experiments.perplexity import TABLES_OF_PERPLEXITY
-from metalda.experiments.plans import Plan
-from metalda.experiments.runs import RunStore
-from metalda.experiments.speed import TABLE_OF_SPEED
-from metalda.experiments.training import Training
-from metalda.experiments.unseen import FIGURE_OF_UNSEEN_WORDS, SHARES
+from metalda.experiments.registry import EXPERIMENTS, SHARES
+from metalda.experiments.tables import Cell, Plan
+from metalda.experiments.training import Key, TrainingRun
 
 OURS = "MetaLDA"
 SHORT, REGULAR = ("ws", "tmn", "an"), ("reuters", "20ng", "nyt")
@@ -28,7 +24,7 @@ WITH_AND_WITHOUT_FEATURES = (
 
 
 class Check(NamedTuple):
-    """One comparison that a finding rests on."""
+    """One comparison behind a finding."""
 
     holds: bool
     text: str
@@ -42,7 +38,7 @@ class Evidence:
     """The cells of all tables."""
 
     perplexity: Cells
-    n_topics: Mapping[Key, int]  # in all, where those of a key are by label
+    n_topics: Mapping[Key, int]  # in total, where those of a key are per label
     unseen: Cells
     coherence: Cells
     speed: Cells
@@ -50,7 +46,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement of the paper, and all the comparisons that our runs allow."""
+    """A statement of the paper, and all comparisons that our runs allow."""
 
     statement: str
     checks: tuple[Check, ...]
@@ -61,7 +57,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """True only if nothing speaks against it."""
+        """True only if all comparisons agree."""
         if not self.checks:
             return "not run"
         if not self.exceptions:
@@ -69,29 +65,29 @@ class Finding:
         return f"false in {len(self.exceptions)} of {len(self.checks)} comparisons"
 
     def to_plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the finding as plain data."""
         checks = [check._asdict() for check in self.checks]
         return {"statement": self.statement, "verdict": self.verdict, "checks": checks}
 
 
 def find_out(plan: Plan, store: RunStore) -> list[Finding]:
-    """All findings, from the runs that there are."""
+    """Check all findings against the stored runs."""
 
-    def cells(experiment: Any) -> Cells:
-        return {cell.key: cell for cell in experiment.table(plan, store).cells}
+    def cells(experiment: str) -> Cells:
+        return {cell.key: cell for cell in EXPERIMENTS[experiment].table(plan, store).cells}
 
     evidence = Evidence(
-        cells(TABLES_OF_PERPLEXITY),
-        {job.key: result["topics"] for job, result in store.all(Training)},
-        cells(FIGURE_OF_UNSEEN_WORDS),
-        cells(TABLE_OF_COHERENCE),
-        cells(TABLE_OF_SPEED),
+        cells("perplexity"),
+        {job.key: result["topics"] for job, result in store.all(TrainingRun)},
+        cells("unseen"),
+        cells("coherence"),
+        cells("speed"),
     )
     return [Finding(statement, tuple(check(evidence))) for statement, check in _FINDINGS.items()]
 
 
 def as_markdown(findings: list[Finding]) -> str:
-    """The verdicts, then the exceptions to each."""
+    """Format the verdicts, then the exceptions to each."""
     lines = ["| finding | verdict | comparisons |", "|---|---|---|"]
     lines += [f"| {each.statement} | {each.verdict} | {len(each.checks)} |" for each in findings]
     for each in findings:
@@ -101,7 +97,7 @@ def as_markdown(findings: list[Finding]) -> str:
 
 
 def _best_or_tied(evidence: Evidence) -> Iterator[Check]:
-    """PLLDA is beside the MetaLDA with as many topics or, where there is none, the nearest with fewer."""
+    """PLLDA is compared with the MetaLDA of as many topics or, where there is none, the nearest with fewer."""
     cells = evidence.perplexity
     for key, other in cells.items():
         if key.model == OURS:
@@ -169,7 +165,7 @@ def _faster_than_the_paper(evidence: Evidence) -> Iterator[Check]:
 
 
 def _lower(cell: Cell, other: Cell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
-    """Whether a figure is below another, or no further above it than the two standard deviations."""
+    """Check that a figure is below another or, if tied, at most the two standard deviations above it."""
     room = (cell.deviation or 0) + (other.deviation or 0) if tied else 0
     names = [f"{_name(each.key)} {each.mean:{form}} {unit}".strip() for each in (cell, other)]
     return Check(cell.mean <= other.mean + room, f"{cell.key.dataset}: {names[0]}, {names[1]}")
@@ -187,6 +183,6 @@ _FINDINGS: Mapping[str, Callable[[Evidence], Iterator[Check]]] = {
     "The gain over LDA is larger on short texts": _short_texts_gain_more,
     "The gap grows as there are fewer documents to train on": _gap_grows,
     "MetaLDA's topics are the most coherent on Web Snippets": _most_coherent,
-    "MetaLDA's sweeps are faster than WF-LDA's and LF-LDA's": _faster_than_other_features,
+    "MetaLDA's iterations are faster than WF-LDA's and LF-LDA's": _faster_than_other_features,
     "Every model is faster than in the paper": _faster_than_the_paper,
 }

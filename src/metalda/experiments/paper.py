@@ -1,4 +1,4 @@
-"""What the paper printed: Tables III to VI, and the models with their settings."""
+"""The paper's printed figures (Tables III to VI), and its models with their settings."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A mean over the paper's runs, and their standard deviation where it gave one."""
+    """A mean over the paper's runs, and their standard deviation where it is printed."""
 
     mean: float
     deviation: float | None
 
 
 class PaperModel(NamedTuple):
-    """A model of the paper: its name there, and ours as `compare` writes it."""
+    """A model of the paper: its name there, and its name in `compare`."""
 
     name: str
     ours: str
-    labels: bool = False  # whether it learns from them
-    features: bool = False  # or from features or vectors of words
+    labels: bool = False  # learns from labels
+    features: bool = False  # learns from features or vectors of words
 
 
-# In the order of its tables. GPU-DMM and PTM have no perplexity there: there was no code for new documents.
+# In the order of the paper's tables. GPU-DMM and PTM have no perplexity there: their code could not fold in documents.
 MODELS = {
     model.name: model
     for model in (
@@ -51,11 +51,11 @@ TOPICS_PER_LABEL = {"nyt": (2, 5), "an": (5, 10)}  # elsewhere 5, 10, 20 and 50
 UNSEEN = {"reuters": 200, "20ng": 200, "tmn": 100, "ws": 50}  # topics in the figure
 UNSEEN_MODELS = ("LDA", "DMR", "WF-LDA", "MetaLDA")
 COHERENCE_TOPICS = 100
-SWEEPS = 2000
+ITERATIONS = 2000
 
 
 def topics_of(model: str, dataset: str, chosen: tuple[int, ...] = ()) -> tuple[int | None, ...]:
-    """The numbers of topics to run a model with; of PLLDA for each label, and none for LLDA, which has no choice."""
+    """Numbers of topics to run a model with: per label for PLLDA, and None for LLDA, whose labels decide."""
     if model == "LLDA":
         return (None,)
     if model == "PLLDA":
@@ -65,7 +65,7 @@ def topics_of(model: str, dataset: str, chosen: tuple[int, ...] = ()) -> tuple[i
 
 @lru_cache
 def figures(table: str) -> dict[tuple[str, str, int | None], Figure]:
-    """Figures of a table by dataset, model and number of topics."""
+    """Return the figures of a table by dataset, model and number of topics."""
     found = {}
     with files(__package__).joinpath("paper.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):

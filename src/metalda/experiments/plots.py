@@ -1,4 +1,4 @@
-"""Pictures of tables, ours beside the paper's; drawn on a matplotlib figure that is given."""
+"""Plots of tables with our figures and the paper's, drawn on a given matplotlib figure."""
 
 from __future__ import annotations
 
@@ -7,37 +7,36 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metalda.evaluation.plotting import new_figure, save_figure
-from metalda.experiments.cells import Cell
+from metalda.evaluation.plots import new_figure, save_figure
 from metalda.experiments.paper import BY_LABEL, MODELS
 
 if TYPE_CHECKING:
-    from metalda.experiments.plans import Table
+    from metalda.experiments.tables import Cell, Table
 
-Draw = Callable[[Any, Sequence[Cell]], None]
+Draw = Callable[[Any, Sequence["Cell"]], None]
 
-LEAST_FOR_LINES = 3  # numbers of topics
+MIN_FOR_LINES = 3  # numbers of topics
 THE_PAPER = "the paper"
 
 
-def save_picture(table: Table, path: Path) -> None:
-    """As a file of the kind that its name says."""
+def save_plot(table: Table, path: Path) -> None:
+    """Plot a table to a file, in the format of the file name."""
     figure = new_figure(layout="constrained")
     table.draw(figure, table.cells)
     save_figure(figure, path)
 
 
 def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
-    """A panel for each dataset: lines over the number of topics, and the paper's figures as hollow marks.
+    """A panel per dataset: lines over the number of topics, and the paper's figures as hollow marks.
 
-    Where there are hardly any numbers of topics to join, bars for the one that most models have.
+    With too few numbers of topics for lines, the panel has bars for the number that most models have.
     """
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells if cell.key.model not in BY_LABEL))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
             by_model = _by_model(cells, dataset)
-            if max(len(own) for _, own in by_model) < LEAST_FOR_LINES:
+            if max(len(own) for _, own in by_model) < MIN_FOR_LINES:
                 every = [cell for _, own in by_model for cell in own]
                 ((topics, _),) = Counter(cell.key.topics for cell in every).most_common(1)
                 _bars(axes, [cell for cell in every if cell.key.topics == topics], measure)
@@ -58,7 +57,7 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
 
 
 def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
-    """A panel for each dataset: lines over the share of documents to train on, with that of unseen words."""
+    """A panel per dataset: lines over the share of documents to train on, with the out-of-vocabulary share."""
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells))
@@ -67,7 +66,9 @@ def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
             for model, own in _by_model([cell for cell in cells if cell.key.topics == topics], dataset):
                 _line(axes, [cell.key.share for cell in own], own, model)
             axes.set(
-                title=f"{dataset}, {topics} topics", xlabel="documents trained on, unseen words", ylabel="perplexity"
+                title=f"{dataset}, {topics} topics",
+                xlabel="documents trained on, out-of-vocabulary words",
+                ylabel="perplexity",
             )
             axes.set_xticks(shares, [f"{share:.0%}\n{unseen[dataset, share]:.0%}" for share in shares])
         _legend(figure)
@@ -76,7 +77,7 @@ def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
 
 
 def draw_bars(measure: str) -> Draw:
-    """A panel for each dataset: a bar for each model, and the paper's figures as hollow marks."""
+    """A panel per dataset: a bar for each model, and the paper's figures as hollow marks."""
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
@@ -104,13 +105,13 @@ def _panels(figure: Any, n: int) -> Sequence[Any]:
 
 
 def _by_model(cells: Sequence[Cell], dataset: str) -> list[tuple[str, list[Cell]]]:
-    """The cells of each model that has a number of topics to vary."""
+    """The cells of each model whose number of topics varies."""
     own = [cell for cell in cells if cell.key.dataset == dataset and cell.key.model not in BY_LABEL]
     return [(model, [c for c in own if c.key.model == model]) for model in dict.fromkeys(c.key.model for c in own)]
 
 
 def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any:
-    """Means with their standard deviations; returns the colour, which a model has in every picture."""
+    """Draw means with standard deviations; return the color, which a model has in every plot."""
     color = f"C{list(MODELS).index(model) % 10}"
     style = "-" if list(MODELS).index(model) < 10 else "--"
     deviations = [cell.deviation or 0 for cell in cells]
@@ -121,10 +122,10 @@ def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any
 
 
 def _legend(figure: Any) -> None:
-    """One for all panels."""
+    """Draw one legend for all panels."""
     named = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    named.pop(THE_PAPER, None)  # panels of bars say it themselves
+    named.pop(THE_PAPER, None)  # panels of bars have their own
     if named:
         figure.legend(named.values(), named.keys(), loc="outside right center", frameon=False)

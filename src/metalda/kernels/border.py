@@ -29,7 +29,9 @@ from numpy.typing import DTypeLike, NDArray
 COMPILED = not numba.config.DISABLE_JIT
 LANES = 32  # float32 values of one vector: two registers of AVX-512, four of AVX2, eight of NEON
 
-# Sums may be reordered and products fused, so that loops vectorize; NaN, inf and denormals keep their meaning.
+# Sums may be reordered and products fused, so that loops vectorize; NaN, inf and denormals keep their meaning. Hence a
+# loop that sums must store nothing: for a loop that does, the compiler emits a vectorized and a scalar version, which
+# sum in different orders, and the addresses of the arrays decide which one runs.
 _FASTMATH = {"reassoc", "contract", "nsz"}
 _compiled: list[Any] = []
 

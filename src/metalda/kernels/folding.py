@@ -123,6 +123,7 @@ def _weigh_sets(counts, used, n_used, length, log_shares, alpha, alpha_sums, dra
     total = 0.0
     for r in range(n_sets):
         weights[r] = math.exp(weights[r] - highest)
+    for r in range(n_sets):
         total += weights[r]
     for r in range(n_sets):
         weights[r] /= total
@@ -160,6 +161,7 @@ def infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, s
                 total = 0.0
                 for k in range(n_topics):
                     token_weights[k] = (current[k] + counts[k]) * phi[word, k]
+                for k in range(n_topics):
                     total += token_weights[k]
                 state, uniform = next_uniform(state)
                 new = choose_topic(token_weights, n_topics, uniform * total)

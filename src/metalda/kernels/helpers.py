@@ -107,6 +107,7 @@ def give_exponents(weights, bits, exponents):
     for k in range(exponents.shape[0]):
         exponent = exponents[k] - highest + BIAS
         bits[k] = ((bits[k] & FRACTION) | (uint64(exponent) << uint64(52))) if exponent > 0 else uint64(0)
+    for k in range(exponents.shape[0]):
         total += weights[k]
     return total
 

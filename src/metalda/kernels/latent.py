@@ -95,16 +95,14 @@ def sweep_latent(
             total = 0.0
             if by_softmax:
                 for k in range(n_topics):
-                    weight = factor[k] * ((word_counts[k] + beta) * word_inverse[k] + word_softmax[k])
-                    weights[k] = weight
-                    total += weight
+                    weights[k] = factor[k] * ((word_counts[k] + beta) * word_inverse[k] + word_softmax[k])
             else:
                 for k in range(n_topics):
-                    weight = factor[k] * (
+                    weights[k] = factor[k] * (
                         (word_counts[k] + beta) * word_inverse[k] + (latent_counts[k] + beta) * latent_inverse[k]
                     )
-                    weights[k] = weight
-                    total += weight
+            for k in range(n_topics):
+                total += weights[k]
             state, uniform = next_uniform(state)
             new = uintp(choose_topic(weights, n_topics, uniform * total))
             by_vectors = word_softmax[new] if by_softmax else (latent_counts[new] + beta) * latent_inverse[new]

@@ -103,6 +103,7 @@ def _choose_without_float32(
             * (float64(beta[k]) + (word_counts[k] - own))
             / (beta_sums[k] + (topic_totals[k] - own))
         )
+    for k in range(n_topics):
         total += weights[k]
     return int64(choose_topic(weights, n_topics, uniform * total))
 

@@ -37,7 +37,7 @@ class Fitted:
     doc_prior: LogLinear  # alpha of the training documents
     word_prior: LogLinear  # beta of the vocabulary
     history: Mapping[str, NDArray[Any]]  # columns of `history_`
-    schema: Schema | None  # how texts became words; None where tokens or counts were given
+    schema: Schema | None  # how raw data became a corpus; None where tokens or counts were given
     seed: int
     n_iter: int  # iterations done; 0 where another program trained the model
     n_shards: int
@@ -138,7 +138,7 @@ class FittedModel(BaseEstimator):
 
     @property
     def schema_(self) -> Schema | None:
-        """How texts become words; None where the model was fitted on tokens or counts."""
+        """How raw data become documents and labels; None where the model was fitted on tokens or counts."""
         return self.fitted_.schema
 
     @property

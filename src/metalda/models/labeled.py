@@ -90,7 +90,7 @@ class _LabeledModel(TopicModel):
         """
         import pandas as pd
 
-        theta = self.transform(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary))
+        theta = self.transform(without_labels(X, self.schema_, self.vocabulary_))
         per_label, n_shared = self._topics_of_labels
         own = np.asarray(theta)[:, : theta.shape[1] - n_shared]
         by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)

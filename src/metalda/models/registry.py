@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metalda.errors import InputError
 
@@ -53,3 +53,11 @@ def find_model(name: str) -> type[TopicModel]:
 def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
     """The names of a model's parameters."""
     return tuple(model._get_param_names())
+
+
+def constraints_of(model: type[TopicModel], parameter: str) -> list[Any]:
+    """scikit-learn's constraints on a parameter, one of which a value satisfies; empty where any value may do."""
+    from sklearn.utils._param_validation import make_constraint
+
+    constraints = model._parameter_constraints[parameter]
+    return [] if constraints == "no_validation" else [make_constraint(each) for each in constraints]

@@ -117,7 +117,7 @@ def unpack_model(
         document["seed"],
     )
     labels = _unpack_labels(document, _under(arrays, "labels"))
-    model._keep_result(
+    return model._keep_result(
         trained,
         vocabulary,
         model._prior_of_documents(labels),
@@ -126,7 +126,6 @@ def unpack_model(
         n_shards=document["n_shards"],
         named_words=document["named_words"],
     )
-    return model
 
 
 def _unpack_labels(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Design:

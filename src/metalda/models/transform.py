@@ -103,7 +103,7 @@ class FoldingIn(TransformerMixin, Declaration):
         import pandas as pd
 
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(without_labels(X, self.fitted_.schema, self.fitted_.vocabulary), None)
+        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
@@ -146,7 +146,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
 
     def to_corpus(self, X: Any, y: Any = None) -> Corpus:
-        """Documents as the model reads them: texts are tokenized as those of the training were."""
+        """Documents as the model reads them: texts and rows of frames become a corpus by `schema_`."""
         fitted = self.fitted_
         if not fitted.named_words and has_words(X):
             raise InputError(
@@ -208,7 +208,7 @@ class FoldingIn(TransformerMixin, Declaration):
         known = self.fitted_.word_index
         return tuple(word for word in corpus.vocabulary if word not in known)
 
-    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> Encoded:
+    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> EncodedDocuments:
         given = corpus.labels if self.uses_labels else None
         labels = encode_labels(self.fitted_, given, len(corpus), real=self._real_labels)
         return encode(self.fitted_, corpus, unseen, labels)
@@ -245,7 +245,7 @@ class FoldingIn(TransformerMixin, Declaration):
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedDocuments:
     """Documents whose words are rows of phi: the model's vocabulary, then known out-of-vocabulary words."""
 
     corpus: Corpus
@@ -271,13 +271,13 @@ class Encoded:
         return Documents(words, offsets, self.labels.row_of, keys)
 
 
-def encode(fitted: Fitted, corpus: Corpus, unseen: tuple[str, ...], labels: Design) -> Encoded:
+def encode(fitted: Fitted, corpus: Corpus, unseen: tuple[str, ...], labels: Design) -> EncodedDocuments:
     """Number the words of a corpus: the model's vocabulary first, then the out-of-vocabulary words of `unseen`."""
     n_seen = len(fitted.vocabulary)
     seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
     numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
     keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(word) for word in unseen], np.uint64)])
-    return Encoded(corpus, numbers, labels, keys, fitted.seed)
+    return EncodedDocuments(corpus, numbers, labels, keys, fitted.seed)
 
 
 def _key(word: str) -> int:

@@ -1,7 +1,6 @@
-"""A fitted model as one page: a summary first (plain data), then HTML from it that needs no network."""
+"""A report of a fitted model: a summary first (plain data), then one HTML file from it."""
 
 from metalda.report.page import write_report
-from metalda.report.summarise import summarise
-from metalda.report.summary import Summary
+from metalda.report.summary import Summary, summarize
 
-__all__ = ["Summary", "summarise", "write_report"]
+__all__ = ["Summary", "summarize", "write_report"]

@@ -1,55 +1,63 @@
-"""Whether training has come to rest: traces, and R-hat."""
+"""The diagnostics of a report: traces of training, and R-hat."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.chains import require_chains
-from metalda.report.plain import significant
-from metalda.report.summary import Chain, Diagnostics
+from metalda.evaluation.chains import require_chains, split_rhat
+from metalda.report.values import Numbers, significant
 from metalda.training.loop import count_burn_in
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_POINTS = 500  # of a trace
-_LIKELIHOOD = "log_likelihood"
+_MAX_POINTS = 500  # of a trace
 
 
-def summarise_training(models: Sequence[TopicModel], names: Sequence[str]) -> Diagnostics:
-    """The histories of one or several chains."""
+@dataclass(frozen=True)
+class ChainHistory:
+    """The history of one run, thinned."""
+
+    name: str
+    iterations: tuple[int, ...]
+    traces: tuple[tuple[str, Numbers], ...]  # by name; log_likelihood is per word
+
+
+@dataclass(frozen=True)
+class DiagnosticsSection:
+    """Convergence of training."""
+
+    chains: tuple[ChainHistory, ...]
+    burn_in: int
+    r_hat: float | None  # split R-hat of the log-likelihood after the burn-in
+
+
+def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
+    """Summarize the histories of one or several chains."""
     require_chains(models)
     first = models[0]
     burn_in = min(count_burn_in(first.n_iter, first.burn_in), first.n_iter_)
-    chains = tuple(_chain(model, name) for model, name in zip(models, names, strict=True))
-    kept = [model.history_[_LIKELIHOOD].to_numpy()[burn_in:] for model in models]
-    return Diagnostics(chains, burn_in, r_hat(kept))
+    kept = [model.history_["log_likelihood"].to_numpy()[burn_in:] for model in models]
+    return DiagnosticsSection(tuple(map(_history, models)), burn_in, _rhat(kept))
 
 
-def _chain(model: TopicModel, name: str) -> Chain:
+def _history(model: TopicModel) -> ChainHistory:
+    seed = model.random_state if isinstance(model.random_state, int) else model.seed_
     table = model.history_
-    shown = np.unique(np.linspace(0, len(table) - 1, min(len(table), _POINTS)).round().astype(int))
+    shown = np.unique(np.linspace(0, len(table) - 1, min(len(table), _MAX_POINTS)).round().astype(int))
     columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "iteration"}
     traces = tuple((column, significant(values, 5)) for column, values in columns.items())
-    return Chain(name, tuple(table["iteration"].to_numpy()[shown].tolist()), traces)
+    return ChainHistory(f"seed {seed}", tuple(table["iteration"].to_numpy()[shown].tolist()), traces)
 
 
-def r_hat(chains: Sequence[NDArray[np.float64]]) -> float | None:
-    """Split R-hat: the spread between halves of chains beside the spread inside them; near 1 is rest.
-
-    Gelman et al., Bayesian Data Analysis, section 11.4. None for chains too short to be halved.
-    """
-    n = min(len(chain) for chain in chains) // 2
-    if n < 2:
-        return None
-    halves = np.array([half for chain in chains for half in (chain[-2 * n : -n], chain[-n:])])
-    within = halves.var(axis=1, ddof=1).mean()
-    between = halves.mean(axis=1).var(ddof=1)
-    if not (math.isfinite(within) and within > 0):
-        return None
-    return round(float(math.sqrt((n - 1) / n + between / within)), 4)
+def _rhat(chains: Sequence[NDArray[np.float64]]) -> float | None:
+    """Split R-hat of the last draws, of the same even number for all chains; None where it is undefined."""
+    n_draws = min(map(len, chains)) // 2 * 2
+    value = split_rhat(np.array([chain[len(chain) - n_draws :] for chain in chains]))
+    return round(value, 4) if math.isfinite(value) else None

@@ -1,7 +1,9 @@
-"""The documents of a summary: which ones, how much of them, and the topics of their words."""
+"""The documents of a report: a selection of them, and the topics of their words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,34 +11,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.models.fitted import best_words
-from metalda.report.plain import cut, rounded
-from metalda.report.summary import Documents, Labels
-from metalda.report.wording import WordBook
+from metalda.report.labels import LabelSection
+from metalda.report.values import Numbers, cut, rounded
+from metalda.report.words import ReportWords
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
 _TYPICAL = 5  # documents of a topic
-_TOKENS, _LONGEST = 400_000, 2000  # words of all documents that are shown, and of one
-_MOST_TOPICS, _LEAST_SHARE = 8, 0.01  # of a mixture
+_MAX_TOKENS, _MAX_LENGTH = 400_000, 2000  # words of all shown documents, and of one
+_MAX_TOPICS, _MIN_SHARE = 8, 0.01  # of a document
 
 
-class Typical(NamedTuple):
-    """Documents that have most of a topic: their places among those shown, and its share in them."""
+@dataclass(frozen=True)
+class DocumentSection:
+    """Documents of the corpus: all, or the most typical ones of each topic and a random sample."""
+
+    numbers: tuple[int, ...]  # in the corpus
+    ids: tuple[str, ...]
+    labels: tuple[tuple[int, ...], ...]  # places in label_names
+    lengths: tuple[int, ...]  # in words
+    words: tuple[tuple[int, ...], ...]  # long documents are cut
+    word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 for out-of-vocabulary words
+    topics: tuple[tuple[int, ...], ...]  # with the largest proportions
+    shares: tuple[Numbers, ...]
+    label_names: tuple[str, ...]
+    label_places: tuple[int, ...]  # among the labels of the summary, or -1
+    n_all: int
+    longest: int  # number of words at which documents are cut
+
+
+class TypicalDocuments(NamedTuple):
+    """Documents with the largest share of a topic: their places in the section, and these shares."""
 
     places: tuple[int, ...] = ()
     shares: tuple[float, ...] = ()
 
 
-class Selection:
-    """The documents to be shown: typical ones of every topic, then as many others at random; always the same.
+class DocumentSelection:
+    """The documents of a report: the most typical ones of every topic and others at random, with a fixed seed."""
 
-    `numbers` has the model's number of each word of the corpus, or -1.
-    """
-
-    def __init__(self, corpus: Corpus, theta: NDArray[np.float32], numbers: NDArray[np.int64], most: int) -> None:
-        self.corpus, self.theta, self._numbers = corpus, theta, numbers
+    def __init__(self, model: TopicModel, corpus: Corpus, theta: NDArray[np.float32], most: int) -> None:
+        self.corpus, self.theta = corpus, theta
+        self._numbers = np.array([model.fitted_.word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
         n_typical = min(_TYPICAL, max(most // n_topics, 1), len(filled))
@@ -47,46 +65,56 @@ class Selection:
         sample = np.random.default_rng(0).choice(others, n_others, replace=False)
         self.rows = np.sort(np.concatenate([first, sample])).astype(np.int64)
         self.typical = [self._typical(k, documents) for k, documents in enumerate(typical)]
-        self.longest = int(min(_LONGEST, _TOKENS // max(len(self.rows), 1)))
+        self.longest = int(min(_MAX_LENGTH, _MAX_TOKENS // max(len(self.rows), 1)))
 
-    def _typical(self, topic: int, documents: NDArray[np.int64]) -> Typical:
+    def _typical(self, topic: int, documents: NDArray[np.int64]) -> TypicalDocuments:
         kept = documents[np.isin(documents, self.rows)]
-        return Typical(tuple(np.searchsorted(self.rows, kept).tolist()), tuple(self.theta[kept, topic].tolist()))
+        return TypicalDocuments(
+            tuple(np.searchsorted(self.rows, kept).tolist()), tuple(self.theta[kept, topic].tolist())
+        )
 
     def tokens(self, row: int) -> NDArray[np.int32]:
-        """The words of a document that are shown."""
+        """The shown words of a document, by their numbers in the corpus."""
         start, end = self.corpus.offsets[row], self.corpus.offsets[row + 1]
         return self.corpus.words[start : min(end, start + self.longest)]
 
     def known(self, row: int) -> NDArray[np.int64]:
-        """The same by the numbers of the model; -1 where it does not know a word."""
+        """The shown words of a document, by their numbers in the model; -1 for out-of-vocabulary words."""
         return self._numbers[self.tokens(row)]
+
+    def known_words(self) -> Iterator[NDArray[np.int64]]:
+        """Words of each document that the model knows."""
+        for known in map(self.known, self.rows):
+            yield known[known >= 0]
+
+    def unknown_words(self) -> Iterator[str]:
+        """Out-of-vocabulary words of all documents, in their order."""
+        for row in self.rows:
+            tokens = self.tokens(row)
+            yield from (self.corpus.vocabulary[token] for token in tokens[self._numbers[tokens] < 0])
 
     @property
     def n_cut(self) -> int:
-        """How many of the documents are longer than what is shown of them."""
+        """Number of selected documents that are cut."""
         return int((np.diff(self.corpus.offsets)[self.rows] > self.longest).sum())
 
 
-def known_words(model: TopicModel, corpus: Corpus) -> NDArray[np.int64]:
-    """The model's number of each word of the corpus, or -1."""
-    return np.array([model.fitted_.word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
-
-
-def summarise_documents(model: TopicModel, chosen: Selection, book: WordBook, labels: Labels | None) -> Documents:
-    """What is shown of the documents that were chosen."""
+def summarize_documents(
+    chosen: DocumentSelection, report_words: ReportWords, labels: LabelSection | None
+) -> DocumentSection:
+    """Summarize the selected documents."""
     corpus, rows = chosen.corpus, chosen.rows
     words, word_topics, topics, shares = [], [], [], []
     for row in rows:
         known, theta = chosen.known(row), chosen.theta[row]
-        words.append(_places(chosen.tokens(row), known, corpus, book))
-        word_topics.append(_topics_of(known, theta, model.components_))
-        best = best_words(theta, _MOST_TOPICS)
-        best = best[theta[best] >= min(_LEAST_SHARE, theta[best[0]])]
+        words.append(_places(chosen.tokens(row), known, corpus, report_words))
+        word_topics.append(_topics_of(known, theta, report_words.phi))
+        best = best_words(theta, _MAX_TOPICS)
+        best = best[theta[best] >= min(_MIN_SHARE, theta[best[0]])]
         topics.append(tuple(best.tolist()))
         shares.append(rounded(theta[best], 3))
     own_labels, label_names, label_places = _labels_of(corpus, rows, labels)
-    return Documents(
+    return DocumentSection(
         numbers=tuple(rows.tolist()),
         ids=tuple(cut(corpus.ids[row] if corpus.ids is not None else str(row)) for row in rows),
         labels=own_labels,
@@ -102,11 +130,10 @@ def summarise_documents(model: TopicModel, chosen: Selection, book: WordBook, la
     )
 
 
-def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus, book: WordBook) -> tuple[int, ...]:
-    places = book.places(np.maximum(known, 0))
+def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus, words: ReportWords) -> tuple[int, ...]:
     return tuple(
-        place if number >= 0 else book.stranger(corpus.vocabulary[token])
-        for token, number, place in zip(tokens.tolist(), known.tolist(), places, strict=True)
+        place if number >= 0 else words.place_of_unknown(corpus.vocabulary[token])
+        for token, number, place in zip(tokens, known, words.places(np.maximum(known, 0)), strict=True)
     )
 
 
@@ -117,9 +144,9 @@ def _topics_of(words: NDArray[np.int64], theta: NDArray[np.float32], phi: NDArra
 
 
 def _labels_of(
-    corpus: Corpus, rows: NDArray[np.int64], labels: Labels | None
+    corpus: Corpus, rows: NDArray[np.int64], labels: LabelSection | None
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...], tuple[int, ...]]:
-    """Labels of documents, as places in a list of the labels that they have; and these among all labels."""
+    """Labels of documents as places in a list of names, these names, and their places in the label section."""
     if corpus.labels is None:
         return ((),) * len(rows), (), ()
     matrix = corpus.labels.matrix[rows]
@@ -127,6 +154,6 @@ def _labels_of(
     places = np.searchsorted(used, matrix.indices).tolist()
     starts = matrix.indptr.tolist()
     names = tuple(cut(corpus.label_names[j]) for j in used)
-    pages = {} if labels is None else {name: j for j, name in enumerate(labels.names)}
+    sections = {} if labels is None else {name: j for j, name in enumerate(labels.names)}
     own = tuple(tuple(places[a:b]) for a, b in pairwise(starts))
-    return own, names, tuple(pages.get(name, -1) for name in names)
+    return own, names, tuple(sections.get(name, -1) for name in names)

@@ -1,37 +1,57 @@
-"""The labels of a summary: what they do to topics, and which topics their documents have."""
+"""The labels of a report: their effects on topics, and the topics of their documents."""
 
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.report.plain import cut, grid, rounded
-from metalda.report.summary import Grid, Labels
+from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
-_MOST_CELLS = 30_000  # labels times topics
-_MOST_DRAWN = 300_000  # and times draws
+_MAX_CELLS = 30_000  # labels × topics
+_MAX_DRAWN = 300_000  # labels × topics × draws
 _EFFECTS = ("effect", "low", "high")
 _PROPORTIONS = ("proportion", "proportion_low", "proportion_high")
 
 
-def summarise_labels(
+@dataclass(frozen=True)
+class LabelSection:
+    """Effects of labels on topics. Effects are empty for models that learn none, prevalence without documents."""
+
+    names: tuple[str, ...]
+    sizes: Numbers  # documents that have the label
+    effect: Grid  # log weight relative to the average label
+    low: Grid
+    high: Grid
+    proportion: Grid  # expected by the prior in documents with the label
+    proportion_low: Grid
+    proportion_high: Grid
+    prevalence: Grid  # mean proportion in the documents that have the label
+    weight: Grid  # log weight relative to the mean over labels, for contrasts
+    draws: str  # deviations from these weights by [label][topic][draw], base64 of signed bytes
+    n_draws: int
+    draw_scale: float  # value of one step of these bytes
+    n_all: int  # labels in total; the section has the largest
+
+
+def summarize_labels(
     model: TopicModel, corpus: Corpus | None, theta: NDArray[np.float32] | None, interval: float
-) -> Labels | None:
-    """Labels that the model learnt from, or else those of the corpus; None where there are none."""
+) -> LabelSection | None:
+    """Summarize the labels that the model learned from, or else those of the corpus; None without labels."""
     names, sizes = _names_and_sizes(model, corpus)
     if not names:
         return None
     n_topics = len(model.components_)
-    kept = _largest(sizes, max(_MOST_CELLS // n_topics, 1))
+    kept = _largest(sizes, max(_MAX_CELLS // n_topics, 1))
     tables: dict[str, Any] = dict.fromkeys((*_EFFECTS, *_PROPORTIONS), ())
-    drawn = Drawn((), "", 0, 0.0)
+    drawn = PackedDraws((), "", 0, 0.0)
     if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
         for name in (*_EFFECTS, *_PROPORTIONS):
@@ -39,7 +59,7 @@ def summarise_labels(
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3)
         drawn = pack_draws(np.stack([draw.log_doc_weights[kept] for draw in model.draws_]))
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
-    return Labels(
+    return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
         sizes=rounded(sizes[kept], 2),
         **tables,
@@ -58,12 +78,12 @@ def _names_and_sizes(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[st
 
 
 def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """The places of the largest labels, in the order of the labels."""
+    """Places of the largest labels, in the order of the labels."""
     return np.sort(np.argsort(-np.abs(sizes), kind="stable")[:most])
 
 
 def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) -> Grid:
-    """Mean proportions of the documents that have a label; of numbers, of the documents where they are not 0."""
+    """Mean proportions of the documents with a label; for a numeric column, of the documents where it is not 0."""
     if corpus.labels is None:
         return ()
     present = corpus.labels.select(names).matrix.copy()
@@ -73,8 +93,8 @@ def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) ->
     return grid(means, 3)
 
 
-class Drawn(NamedTuple):
-    """Draws of log weights, so that a reader can contrast two labels draw by draw; as in `Labels`."""
+class PackedDraws(NamedTuple):
+    """Draws of log weights for contrasts of two labels; fields as in `LabelSection`."""
 
     weight: Grid
     draws: str
@@ -82,17 +102,17 @@ class Drawn(NamedTuple):
     draw_scale: float
 
 
-def pack_draws(log_weights: NDArray[np.float64]) -> Drawn:
-    """Means of log weights [draw, label, topic], and the distances from them in bytes.
+def pack_draws(log_weights: NDArray[np.float64]) -> PackedDraws:
+    """Return means of log weights [draw, label, topic], and the deviations from them as bytes.
 
-    Labels are only ever subtracted from each other, so the mean over labels is taken off: the numbers stay small.
+    Contrasts only use differences of labels, so the mean over labels is subtracted to keep the numbers small.
     """
     n_draws, n_labels, n_topics = log_weights.shape
-    most = max(_MOST_DRAWN // (n_labels * n_topics), 2)
+    most = max(_MAX_DRAWN // (n_labels * n_topics), 2)
     chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, most)).round().astype(int))
-    centred = log_weights[chosen] - log_weights[chosen].mean(axis=1, keepdims=True)
-    means = centred.mean(axis=0)
-    scale = float(f"{np.abs(centred - means).max() / 127:.4g}") or 1.0
-    steps = np.clip(np.round((centred - means) / scale), -127, 127).astype(np.int8)
+    centered = log_weights[chosen] - log_weights[chosen].mean(axis=1, keepdims=True)
+    means = centered.mean(axis=0)
+    scale = float(f"{np.abs(centered - means).max() / 127:.4g}") or 1.0
+    steps = np.clip(np.round((centered - means) / scale), -127, 127).astype(np.int8)
     packed = base64.b64encode(np.ascontiguousarray(steps.transpose(1, 2, 0)).tobytes())
-    return Drawn(grid(means, 2), packed.decode("ascii"), len(chosen), scale)
+    return PackedDraws(grid(means, 2), packed.decode("ascii"), len(chosen), scale)

@@ -1,4 +1,4 @@
-"""From a summary to one HTML file that works without a network."""
+"""A summary as one HTML file that works without a network."""
 
 from __future__ import annotations
 
@@ -13,41 +13,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metalda.errors import InputError, missing_extra
-from metalda.report.plain import to_plain
-from metalda.report.summarise import MAX_DOCUMENTS, Models, summarise
-from metalda.report.summary import Summary
+from metalda.report.summary import MAX_DOCUMENTS, Models, Summary, summarize
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-# In this order they are one script: later parts use earlier ones.
-_SCRIPTS = (
-    "data",
-    "dom",
-    "charts",
-    "overview",
-    "topics",
-    "labels",
-    "words",
-    "documents",
-    "diagnostics",
-    "compare",
-    "frame",
-)
+_FIRST, _LAST = ("data", "dom", "charts"), ("frame",)  # scripts that all views use, and the one that shows a view
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")
+_TEMPLATES = files("metalda.report").joinpath("templates")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def check_page(path: Path) -> None:
-    """Raise an InputError where a report could not be written: better now than after the work."""
+    """Raise an error if a report cannot be written there, or if its packages are missing."""
     if path.suffix.lower() not in _SUFFIXES:
-        raise InputError(f"{path}: a report is a page: the name must end in .html")
+        raise InputError(f"{path}: a report is an HTML file: give a name that ends in .html")
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is not a file; choose another name")
     if not path.parent.is_dir():
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    try:
+        import jinja2  # noqa: F401
+        import plotly  # noqa: F401
+    except ImportError as error:
+        raise missing_extra(error.name or "plotly", "report", "A report") from None
 
 
 def write_report(
@@ -61,27 +52,27 @@ def write_report(
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
 ) -> None:
-    """Write all there is to see of a model as one HTML file, which works without a network.
+    """Write a report of a model: one HTML file that works without a network.
 
     Parameters
     ----------
     model : TopicModel
         A fitted model.
     path : path-like
-        The file; it is written whole or not at all.
-    corpus : Corpus, or whatever `transform` takes, optional
-        Documents to show, such as those of training. Coherence and the prevalence of topics over labels are measured
-        on them.
+        The file; it is written completely or not at all.
+    corpus : Corpus, or any other input of `transform`, optional
+        Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
+        measured on them.
     models : dict by name, or list, of fitted models, optional
-        To be shown beside the first; topics are matched one to one.
+        Models to compare with the first; topics are matched one to one.
     chains : list of fitted models, optional
         The same model with other seeds, for the diagnostics.
     title : str, optional
-        Of the report.
+        Title of the report.
     interval : float
-        Of credible intervals over the kept draws.
+        Probability of credible intervals over the kept draws.
     max_documents : int
-        The most documents to show: the typical ones of each topic, and others at random, always the same.
+        Maximal number of documents: the most typical ones of each topic, and others at random with a fixed seed.
 
     Examples
     --------
@@ -94,8 +85,7 @@ def write_report(
     ...     write_report(model, Path(folder, "report.html"), corpus=texts)
     """
     check_page(Path(path))
-    require_report()
-    summary = summarise(
+    summary = summarize(
         model,
         corpus,
         models=models,
@@ -109,51 +99,49 @@ def write_report(
         file.write(page)
 
 
-def require_report() -> None:
-    """Raise the error that names the extra, where it is not installed."""
-    try:
-        import jinja2  # noqa: F401
-        import plotly  # noqa: F401
-    except ImportError as error:
-        raise missing_extra(error.name or "plotly", "report", "A report") from None
-
-
 def render(summary: Summary) -> str:
-    """The page as text."""
+    """Return the page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
-    scripts = [_one_newline(get_plotlyjs()), _parts("js", _SCRIPTS)]
+    scripts = [_one_newline(get_plotlyjs()), _script()]
     environment = Environment(loader=PackageLoader("metalda.report"), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("report.html").render(
         summary=summary,
         policy=_policy(scripts),
-        style=Markup(_parts("css", _STYLES)),
+        style=Markup(_one_newline(_join("css", (f"{name}.css" for name in _STYLES)))),
         scripts=[Markup(script) for script in scripts],
-        data=Markup(script_safe(to_plain(summary))),
+        data=Markup(script_safe(summary.to_plain())),
     )
 
 
 def script_safe(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it ends the element, or opens a comment."""
+    """Return JSON for a script element: no part of it ends the element or opens a comment."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _parts(kind: str, names: Iterable[str]) -> str:
-    folder = files("metalda.report").joinpath("templates").joinpath(kind)
-    text = "\n".join(folder.joinpath(f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
-    return _one_newline(f'(() => {{\n"use strict";\n{text}\n}})();\n' if kind == "js" else text)
+def _script() -> str:
+    """All scripts as one: those that views use, the views, and the frame that shows a view."""
+    views = sorted(each.name for each in _TEMPLATES.joinpath("views").iterdir() if each.name.endswith(".js"))
+    parts = [_join("js", (f"{name}.js" for name in _FIRST)), _join("views", views)]
+    parts.append(_join("js", (f"{name}.js" for name in _LAST)))
+    body = "\n".join(parts)
+    return _one_newline(f'(() => {{\n"use strict";\n{body}\n}})();\n')
+
+
+def _join(folder: str, names: Iterable[str]) -> str:
+    return "\n".join(_TEMPLATES.joinpath(folder).joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
 def _one_newline(text: str) -> str:
-    """A browser reads every line end as one newline, and takes the hash of that."""
+    """Normalize line ends as a browser does before it hashes a script."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Only these scripts run, and nothing is fetched; Plotly sets styles of its own."""
+    """A policy that runs only these scripts and fetches nothing; Plotly sets inline styles."""
     hashes = (hashlib.sha256(script.encode("utf-8")).digest() for script in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(each).decode('ascii')}'" for each in hashes)
     return (

@@ -1,17 +1,39 @@
-"""What a report says, as plain data: frozen, made of numbers and strings, and the same again after JSON."""
+"""The summary of a model: all that a report shows, collected section by section."""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-Pairs = tuple[tuple[str, str], ...]
-Numbers = tuple[float, ...]
-Grid = tuple[tuple[float | None, ...], ...]  # [label][topic]; None where there is no number
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from metalda.errors import InputError
+from metalda.report.comparison import ComparedModel, compare_models
+from metalda.report.diagnostics import DiagnosticsSection, summarize_training
+from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
+from metalda.report.labels import LabelSection, summarize_labels
+from metalda.report.topics import TopicSummary, summarize_topics
+from metalda.report.values import cut, from_plain, to_plain
+from metalda.report.words import ReportWords, WordSection
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.models.base import TopicModel
+
+MAX_DOCUMENTS = 2000
+_PACKAGES = ("metalda", "numpy", "scipy", "numba", "scikit-learn")
+_NOT_SETTINGS = ("vocabulary", "verbose", "word_features", "embeddings")
+
+Models = Mapping[str, "TopicModel"] | Iterable["TopicModel"]
 
 
 @dataclass(frozen=True)
 class Overview:
-    """The model, what it was trained on, and what the report leaves out."""
+    """The model, its training, and notes on what the report leaves out."""
 
     title: str
     model: str
@@ -19,149 +41,179 @@ class Overview:
     n_words: int  # of the vocabulary
     n_labels: int
     n_features: int
-    n_sweeps: int
+    n_iterations: int
     n_draws: int
     seed: int
     seconds: float  # of training
-    interval: float  # of all intervals in the report
-    documents: int | None  # of the corpus given
+    interval: float  # probability of all intervals in the report
+    documents: int | None  # of the given corpus
     tokens: int | None
-    settings: Pairs
-    versions: Pairs
+    settings: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Words:
-    """Words of the model, the most probable first; other parts of the summary name a word by its place here.
-
-    Words that only documents have, and the model does not know, come last: with probability 0 and no topics.
-    """
-
-    names: tuple[str, ...]
-    probabilities: Numbers  # in the model as a whole
-    topics: tuple[tuple[int, ...], ...]  # those that a word most likely comes from
-    shares: tuple[Numbers, ...]  # p(topic | word), for each of them
-
-
-@dataclass(frozen=True)
-class FeatureEffect:
-    """What a feature of words does to a topic: the log of its weight beside that of the average feature."""
-
-    name: str
-    effect: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Topic:
-    """One topic, by the number that the model gives it."""
-
-    number: int
-    label: str | None  # that it belongs to, in models where topics do
-    share: float  # of the training words
-    words: tuple[int, ...]  # enough of them for the best 30 by relevance, at any lambda in tenths; most probable first
-    probabilities: Numbers
-    coherence: float | None
-    x: float  # on the map
-    y: float
-    nearest: tuple[int, ...]  # other topics, the most similar first
-    distances: Numbers
-    documents: tuple[int, ...]  # the most typical ones, by their place among the documents
-    document_shares: Numbers  # of the topic in them
-    features: tuple[FeatureEffect, ...]
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What labels do to topics. Effects are empty for models that learn none, prevalence without documents."""
-
-    names: tuple[str, ...]
-    sizes: Numbers  # documents that have the label
-    effect: Grid  # log weight beside that of the average label
-    low: Grid
-    high: Grid
-    proportion: Grid  # expected by the prior, in documents with the label
-    proportion_low: Grid
-    proportion_high: Grid
-    prevalence: Grid  # mean proportion in the documents that have the label
-    weight: Grid  # log weight beside the plain mean over labels: to be subtracted from each other
-    draws: str  # by [label][topic][draw], how far weights are from their mean: base64 of signed bytes; "" without
-    n_draws: int
-    draw_scale: float  # what one step of these bytes is
-    n_all: int  # of which these are the largest
-
-
-@dataclass(frozen=True)
-class Documents:
-    """Documents of the corpus: all, or the typical ones of each topic and a random sample."""
-
-    numbers: tuple[int, ...]  # in the corpus
-    ids: tuple[str, ...]
-    labels: tuple[tuple[int, ...], ...]  # places in label_names
-    lengths: tuple[int, ...]  # in words
-    words: tuple[tuple[int, ...], ...]  # cut where they are long
-    word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 if the model does not know it
-    topics: tuple[tuple[int, ...], ...]  # the largest of the mixture
-    shares: tuple[Numbers, ...]
-    label_names: tuple[str, ...]
-    label_places: tuple[int, ...]  # among the labels of the summary, or -1
-    n_all: int
-    longest: int  # words that are shown of a document at most
-
-
-@dataclass(frozen=True)
-class Chain:
-    """The history of one run, thinned."""
-
-    name: str
-    sweeps: tuple[int, ...]
-    traces: tuple[tuple[str, Numbers], ...]  # by name; log_likelihood is per word
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """Whether training has come to rest."""
-
-    chains: tuple[Chain, ...]
-    burn_in: int
-    r_hat: float | None  # of the log-likelihood after the burn-in, halves of chains against each other
-
-
-@dataclass(frozen=True)
-class ComparedTopic:
-    """A topic beside others."""
-
-    number: int
-    share: float
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ComparedModel:
-    """A model beside the first; `matches` has its topic for each topic of the first, or -1."""
-
-    name: str
-    model: str
-    n_topics: int
-    coherence: float | None
-    diversity: float
-    log_likelihood: float | None  # not known of a model that was trained elsewhere
-    seconds: float
-    topics: tuple[ComparedTopic, ...]
-    matches: tuple[int, ...]
-    distances: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
 class Summary:
-    """All that a report shows."""
+    """All that a report shows, as plain data: a field per section."""
 
     overview: Overview
-    topics: tuple[Topic, ...]
-    words: Words
-    labels: Labels | None
-    documents: Documents | None
-    diagnostics: Diagnostics
+    topics: tuple[TopicSummary, ...]
+    words: WordSection
+    labels: LabelSection | None
+    documents: DocumentSection | None
+    diagnostics: DiagnosticsSection
     comparison: tuple[ComparedModel, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return dictionaries, lists, numbers and strings, for JSON."""
+        document: dict[str, Any] = to_plain(self)
+        return document
+
+    @classmethod
+    def from_plain(cls, document: dict[str, Any]) -> Summary:
+        """Restore a summary from the result of `to_plain`."""
+        return from_plain(cls, document)
+
+
+def summarize(
+    model: TopicModel,
+    corpus: Any = None,
+    *,
+    models: Models = (),
+    chains: Iterable[TopicModel] = (),
+    title: str | None = None,
+    interval: float = 0.9,
+    max_documents: int = MAX_DOCUMENTS,
+) -> Summary:
+    """Collect all that a report shows, as plain data.
+
+    Parameters
+    ----------
+    model : TopicModel
+        A fitted model.
+    corpus : Corpus, or any other input of `transform`, optional
+        Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
+        measured on them; their topic proportions are those of `transform`.
+    models : dict by name, or list, of fitted models, optional
+        Models to compare with the first; topics are matched one to one.
+    chains : list of fitted models, optional
+        The same model with other seeds, for the diagnostics.
+    title : str, optional
+        Title of the report.
+    interval : float
+        Probability of credible intervals over the kept draws.
+    max_documents : int
+        Maximal number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+
+    Returns
+    -------
+    Summary
+        Its method ``to_plain`` gives dictionaries and lists, for JSON.
+
+    Examples
+    --------
+    >>> from metalda import LDA
+    >>> from metalda.report import summarize
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> summary = summarize(LDA(n_components=2, n_iter=20, random_state=0).fit(texts), texts)
+    >>> len(summary.topics), summary.documents.n_all
+    (2, 4)
+    """
+    check_is_fitted(model)
+    if max_documents < 1:
+        raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
+    chains, compared = [model, *chains], _name_models(model, models)
+    theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
+    corpus = None if corpus is None else model.to_corpus(corpus)
+    chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
+    known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
+    words = ReportWords(model, known, unknown)
+    labels = summarize_labels(model, corpus, theta, interval)
+    return Summary(
+        overview=_overview(model, corpus, title, interval, _notes(model, words, labels, chosen)),
+        topics=summarize_topics(model, corpus, words, None if chosen is None else chosen.typical, interval),
+        words=words.summarize(model.vocabulary_),
+        labels=labels,
+        documents=None if chosen is None else summarize_documents(chosen, words, labels),
+        diagnostics=summarize_training(chains),
+        comparison=compare_models(compared, corpus) if len(compared) > 1 else (),
+    )
+
+
+def _name_models(model: TopicModel, others: Models) -> dict[str, TopicModel]:
+    """The first model and the others, each with a unique name."""
+    result = {type(model).__name__: model}
+    named = others.items() if isinstance(others, Mapping) else ((type(each).__name__, each) for each in others)
+    for name, other in named:
+        check_is_fitted(other)
+        unique, n = name, 2
+        while unique in result:
+            unique, n = f"{name} ({n})", n + 1
+        result[unique] = other
+    return result
+
+
+def _overview(
+    model: TopicModel, corpus: Corpus | None, title: str | None, interval: float, notes: tuple[str, ...]
+) -> Overview:
+    name = type(model).__name__
+    settings = {key: value for key, value in model.get_params(deep=False).items() if key not in _NOT_SETTINGS}
+    return Overview(
+        title=cut(title) if title is not None else f"{name} with {_count(len(model.components_), 'topic')}",
+        model=name,
+        n_topics=len(model.components_),
+        n_words=len(model.vocabulary_),
+        n_labels=len(model.label_names_),
+        n_features=len(model.feature_names_),
+        n_iterations=int(model.n_iter_),
+        n_draws=len(model.draws_),
+        seed=int(model.seed_),
+        seconds=round(float(model.history_["seconds"].sum()), 2),
+        interval=float(interval),
+        documents=None if corpus is None else len(corpus),
+        tokens=None if corpus is None else corpus.n_tokens,
+        settings=tuple((key, cut(str(value))) for key, value in settings.items()),
+        versions=(("Python", platform.python_version()), *((name, _version(name)) for name in _PACKAGES)),
+        notes=notes,
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _notes(
+    model: TopicModel, words: ReportWords, labels: LabelSection | None, chosen: DocumentSelection | None
+) -> tuple[str, ...]:
+    """Notes on what the report leaves out, and on its limits."""
+    notes = []
+    if chosen is None:
+        notes.append("No documents were given, so coherence, typical documents and the view of documents are missing.")
+    elif len(chosen.rows) < len(chosen.corpus):
+        notes.append(
+            f"{len(chosen.rows):,} of {len(chosen.corpus):,} documents are shown: the most typical ones of each "
+            "topic, and a random sample. All figures are of all documents."
+        )
+    if chosen is not None and chosen.n_cut:
+        verb = "is" if chosen.n_cut == 1 else "are"
+        notes.append(
+            f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.longest:,} words; "
+            "all figures are of whole documents."
+        )
+    if len(words) < len(model.vocabulary_):
+        notes.append(f"The {len(words):,} most important of {len(model.vocabulary_):,} words can be searched.")
+    if labels is not None and len(labels.names) < labels.n_all:
+        notes.append(f"The {len(labels.names):,} largest of {labels.n_all:,} labels are shown.")
+    if labels is not None and labels.effect and len(model.draws_) < 10:
+        notes.append(f"Intervals are over {_count(len(model.draws_), 'draw')}: too few for reliable intervals.")
+    if model.n_iter_ < model.n_iter:
+        notes.append(f"Training was stopped after {model.n_iter_:,} of {model.n_iter:,} iterations.")
+    return tuple(notes)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,20 +1,19 @@
-"""The topics of a summary."""
+"""The topics of a report, and their map."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.coherence import coherence_in_documents
-from metalda.models.fitted import best_words
-from metalda.report.distances import classical_scaling, jensen_shannon, pool_rare
-from metalda.report.documents import Typical
-from metalda.report.plain import cut, rounded, significant
-from metalda.report.summary import FeatureEffect, Topic
-from metalda.report.wording import Distribution, WordBook
+from metalda.evaluation.matching import jensen_shannon, pool_rare
+from metalda.evaluation.measures import topic_coherence
+from metalda.report.documents import TypicalDocuments
+from metalda.report.values import Numbers, cut, rounded, significant
+from metalda.report.words import ReportWords
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -23,32 +22,62 @@ if TYPE_CHECKING:
 _NEAREST, _FEATURES = 5, 8
 
 
-def summarise_topics(
+@dataclass(frozen=True)
+class FeatureEffect:
+    """Effect of a word feature on a topic: its log weight relative to the average feature."""
+
+    name: str
+    effect: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class TopicSummary:
+    """One topic of the model."""
+
+    number: int
+    name: str  # as in `get_feature_names_out` and in files
+    label: str | None  # of the topic, in models where topics belong to labels
+    share: float  # of the training words
+    words: tuple[int, ...]  # the best 30 by relevance at any lambda in tenths, the most probable first
+    probabilities: Numbers
+    coherence: float | None
+    x: float  # position on the map
+    y: float
+    nearest: tuple[int, ...]  # topics, the most similar first
+    distances: Numbers
+    documents: tuple[int, ...]  # the most typical ones, by their places in the document section
+    document_shares: Numbers  # of the topic in them
+    features: tuple[FeatureEffect, ...]
+
+
+def summarize_topics(
     model: TopicModel,
     corpus: Corpus | None,
-    distribution: Distribution,
-    candidates: list[NDArray[np.int64]],
-    book: WordBook,
-    typical: Sequence[Typical],
+    words: ReportWords,
+    typical: Sequence[TypicalDocuments] | None,
     interval: float,
-) -> tuple[Topic, ...]:
-    """All topics in the order of their numbers; `typical` has their most typical documents."""
-    (pooled,) = pool_rare(distribution.phi)
+) -> tuple[TopicSummary, ...]:
+    """Summarize all topics in the order of their numbers; `typical` has their most typical documents."""
+    typical = typical or [TypicalDocuments()] * len(model.components_)
+    (pooled,) = pool_rare(words.phi)
     distances = jensen_shannon(pooled, pooled)
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
     labels = getattr(model, "topic_labels_", None)
-    measured = measure_coherence(model, corpus)
-    features = strongest_features(model, interval)
+    measured = topic_coherence(model, corpus)
+    features = _strongest_features(model, interval)
     return tuple(
-        Topic(
+        TopicSummary(
             number=k,
+            name=f"topic{k}",
             label=None if labels is None else cut(labels[k]),
             share=rounded([share], 6)[0],
-            words=book.places(candidates[k]),
-            probabilities=significant(distribution.phi[k, candidates[k]]),
-            coherence=measured[k],
+            words=words.places(words.by_topic[k]),
+            probabilities=significant(words.phi[k, words.by_topic[k]]),
+            coherence=None if measured is None else round(float(measured[k]), 4),
             x=rounded(points[k])[0],
             y=rounded(points[k])[1],
             nearest=tuple(nearest[k].tolist()),
@@ -57,23 +86,12 @@ def summarise_topics(
             document_shares=rounded(typical[k].shares, 3),
             features=features[k],
         )
-        for k, share in enumerate(distribution.shares)
+        for k, share in enumerate(words.topic_shares)
     )
 
 
-def measure_coherence(model: TopicModel, corpus: Corpus | None) -> list[float | None]:
-    """By topic; None without documents, where no document has a top word, or where there is but one word."""
-    nothing: list[float | None] = [None] * len(model.components_)
-    if corpus is None or len(model.vocabulary_) < 2:
-        return nothing
-    top = {model.vocabulary_[v] for v in np.unique(best_words(model.components_, 10))}
-    if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
-        return nothing
-    return [round(float(score), 4) for score in coherence_in_documents(model, corpus).scores]
-
-
-def strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:
-    """For each topic the word features that surely move it most, up or down."""
+def _strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:
+    """For each topic the word features with the strongest effects whose intervals exclude 0."""
     n_topics = len(model.components_)
     if not model.feature_names_:
         return [()] * n_topics
@@ -86,3 +104,16 @@ def strongest_features(model: TopicModel, interval: float) -> list[tuple[Feature
     for topic, name, *numbers in zip(*columns, strict=True):
         result[topic].append(FeatureEffect(cut(str(name)), *rounded(numbers, 2)))
     return [tuple(each) for each in result]
+
+
+def classical_scaling(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return points in the plane with similar distances (classical multidimensional scaling)."""
+    n = len(distances)
+    center = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * center @ (distances**2) @ center)
+    points = np.zeros((n, 2))
+    for axis in range(min(2, n)):
+        points[:, axis] = vectors[:, -1 - axis] * np.sqrt(max(values[-1 - axis], 0))
+        if points[np.abs(points[:, axis]).argmax(), axis] < 0:  # choose one of the two mirror images
+            points[:, axis] *= -1
+    return points

@@ -1,16 +1,16 @@
-// Charts by Plotly, each with a table behind it.
-const colour = (variable) => getComputedStyle(document.documentElement).getPropertyValue(`--${variable}`).trim();
+// Charts by Plotly, each with its data as a table.
+const color = (variable) => getComputedStyle(document.documentElement).getPropertyValue(`--${variable}`).trim();
 const faint = (hex, opacity) =>
   `rgba(${[1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)).join(",")},${opacity})`;
-const mixColours = 8;
-const mixColour = (rank) => (rank >= 0 && rank < mixColours ? `var(--mix-${rank + 1})` : "var(--mix-rest)");
+const mixColors = 8;
+const mixColor = (rank) => (rank >= 0 && rank < mixColors ? `var(--mix-${rank + 1})` : "var(--mix-rest)");
 
-// Plotly reads <b>, <a href> and entities in labels: text from outside is escaped, on one line and short.
+// Plotly interprets <b>, <a href> and entities in labels: text of the data is escaped, on one line and cut.
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 const safe = (text, n = 28) => brief(straight(visible(String(text)).replace(/[\s\u0000-\u001f\u007f]+/g, " ")), n)
   .replace(/[&<>]/g, (c) => ENTITIES[c]);
 
-// Charts are drawn once they are on the page: in the next frame, or at once before printing.
+// Charts are drawn when they are on the page: in the next frame, or immediately before printing.
 let waitingCharts = [], drawnCharts = [];
 function drawCharts() {
   for (const { place, traces, layout, onclick } of waitingCharts.splice(0)) {
@@ -23,18 +23,18 @@ function drawCharts() {
 }
 const forgetCharts = () => { drawnCharts.forEach((place) => Plotly.purge(place)); drawnCharts = []; };
 
-// A figure; `behind` builds the same as a table.
+// A figure; `behind` builds its table.
 function chart(description, traces, layout, behind, onclick = null) {
   const place = el("div",
     { class: "chart", role: "img", "aria-label": description, style: { height: `${layout.height}px` } });
-  const axis = { gridcolor: colour("line"), zerolinecolor: colour("muted"), linecolor: colour("line"), fixedrange: true,
+  const axis = { gridcolor: color("line"), zerolinecolor: color("muted"), linecolor: color("line"), fixedrange: true,
     automargin: true };
   const whole = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, hovermode: "closest",
       dragmode: false,
     margin: { l: 10, r: 10, t: 10, b: 40 },
-    font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("ink") },
-    hoverlabel: { bgcolor: colour("surface"), bordercolor: colour("line"), font: { color: colour("ink") },
+    font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: color("ink") },
+    hoverlabel: { bgcolor: color("surface"), bordercolor: color("line"), font: { color: color("ink") },
       align: "left" },
     ...layout, xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
   };
@@ -51,10 +51,10 @@ function forest(description, rows, kind, axisTitle, open, room = 40) {
     type: "scatter", mode: "markers", x: rows.map((row) => row.effect), y: positions,
     error_x: {
       type: "data", symmetric: false, array: rows.map((row) => row.high - row.effect),
-      arrayminus: rows.map((row) => row.effect - row.low), color: colour("muted"), thickness: 1.5, width: 0,
+      arrayminus: rows.map((row) => row.effect - row.low), color: color("muted"), thickness: 1.5, width: 0,
     },
     marker: { size: 9, color: rows.map((row, i) =>
-      (!clear[i] ? colour("mix-rest") : row.effect > 0 ? colour("warm") : colour("cool"))) },
+      (!clear[i] ? color("mix-rest") : row.effect > 0 ? color("warm") : color("cool"))) },
     hoverinfo: "text",
     hovertext: rows.map((row) =>
       `${safe(row.title, 60)}<br>${signed(row.effect)} (${signed(row.low)} to ${signed(row.high)}), `

@@ -1,4 +1,4 @@
-// What there is to show, and small questions to it.
+// The summary, and helpers that read it.
 const summary = JSON.parse(document.getElementById("summary").textContent);
 const { overview, topics, words, labels, documents: docs, diagnostics, comparison } = summary;
 
@@ -9,7 +9,7 @@ const times = (effect) => { const t = Math.exp(Math.min(effect, 50));
   return t < 10 ? t.toFixed(2) : Math.round(t).toLocaleString("en"); };
 const brief = (text, n = 28) => { const letters = [...text];
   return letters.length <= n ? text : `${letters.slice(0, n - 1).join("")}…`; };
-// Marks that turn the direction of writing; and names of which nothing would be seen.
+// Remove marks that change the direction of writing; show the code points of invisible names.
 const straight = (text) => text.replace(/[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g, "");
 const visible = (text) =>
   (straight(text).replace(/[\s\p{Cc}\p{Cf}]+/gu, "") ? text
@@ -17,6 +17,7 @@ const visible = (text) =>
 const level = () => `${Math.round(100 * overview.interval)} %`;
 
 const wordName = (place) => words.names[place];
+const topicName = (k) => topics[k].name;
 const topWords = (k, n) => topics[k].words.slice(0, n).map(wordName);
 const hasEffects = Boolean(labels && labels.effect.length);
 const hasPrevalence = Boolean(labels && labels.prevalence.length);
@@ -28,23 +29,23 @@ function byRelevance(topic, lambda, n = 30) {
     const lift = p / Math.max(overall, Number.MIN_VALUE);
     return { word, p, overall, lift, score: lambda * Math.log(p) + (1 - lambda) * Math.log(lift) };
   });
-  if (lambda < 1) rows.sort((a, b) => b.score - a.score); // at 1 they are in order, to the last digit
+  if (lambda < 1) rows.sort((a, b) => b.score - a.score); // at 1 they are already in order
   return rows.slice(0, n);
 }
 
-// The documents that have a label differ from the average by so much at least: the end of the interval nearest to 0.
+// The end of an interval nearest to 0; negative if the interval contains 0.
 const sure = (low, high) => Math.max(low, -high);
 
 // Draws of log weights around their mean, as signed bytes by [label][topic][draw].
 const drawn = labels && labels.draws ? Int8Array.from(atob(labels.draws), (c) => c.charCodeAt(0)) : null;
 
-// Where a further draw would lie below with probability q (Weibull's position), as for all intervals.
+// Quantile at Weibull's plotting position, as for all intervals.
 function quantile(sorted, q) {
   const at = Math.min(Math.max(q * (sorted.length + 1) - 1, 0), sorted.length - 1), i = Math.floor(at);
   return sorted[i] + (at - i) * (sorted[Math.min(i + 1, sorted.length - 1)] - sorted[i]);
 }
 
-// What sets label a apart from label b: the difference of their log weights on each topic, draw by draw.
+// Difference of the log weights of labels a and b on each topic, draw by draw.
 function contrast(a, b) {
   const n = labels.n_draws, tail = (1 - overview.interval) / 2;
   return topics.map((_, k) => {

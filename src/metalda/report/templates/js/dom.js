@@ -1,4 +1,4 @@
-// Elements. Text from documents only ever becomes a text node: nothing here reads it as HTML.
+// Elements. Text of the data always becomes a text node, never HTML.
 function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -12,13 +12,13 @@ function el(tag, properties = {}, ...children) {
     && child !== false));
   return element;
 }
-// A name that comes from outside: whatever its direction of writing, it does not turn its neighbours around.
+// A name of the data, isolated so that its direction of writing does not affect the text around it.
 const name = (text) => el("bdi", { dir: "auto" }, visible(text));
-const say = (text) => { document.getElementById("said").textContent = text; };
+const say = (text) => { document.getElementById("status").textContent = text; };
 const named = (texts) => texts.flatMap((text, i) => (i ? [", ", name(text)] : [name(text)]));
 
-const topicTitle = (k) => (topics[k].label === null ? [`Topic ${k}`] : [`Topic ${k}: `, name(topics[k].label)]);
-const topicLink = (k) => el("a", { class: "whole", href: `#/topic/${k}` }, `Topic ${k}`);
+const topicTitle = (k) => (topics[k].label === null ? [topicName(k)] : [`${topicName(k)}: `, name(topics[k].label)]);
+const topicLink = (k) => el("a", { class: "whole", href: `#/topic/${k}` }, topicName(k));
 const labelLink = (j) => el("a", { href: `#/label/${j}` }, name(labels.names[j]));
 const wordLink = (place) => el("a", { href: `#/word/${place}` }, name(wordName(place)));
 const documentLink = (i) => el("a", { href: `#/document/${i}` }, name(docs.ids[i]));
@@ -40,7 +40,7 @@ function table(columns, rows, caption = null) {
 const pairs = (rows) => el("table", { class: "pairs" }, el("tbody", {}, rows.map(([key, value]) =>
   el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, name(String(value)))))));
 
-// Built when it is opened: tables behind charts can be long.
+// Built when opened: tables of charts can be long.
 function disclosure(title, build) {
   const details = el("details", {}, el("summary", {}, title));
   details.addEventListener("toggle",
@@ -54,7 +54,7 @@ function choice(title, options, value, onchange) {
   return el("label", {}, title, select);
 }
 
-// Long lists, a page at a time.
+// A long list, one page at a time.
 function pages(n, size, show) {
   const place = el("div"), position = el("span", { class: "muted small" });
   let first = 0;
@@ -72,3 +72,12 @@ function pages(n, size, show) {
   if (n) turn(0, false);
   return el("div", {}, place, n > size ? el("div", { class: "pager" }, back, forth, position) : null);
 }
+
+// Views by the first part of their address. A main view is in the navigation, in ascending `order`; a detail view gets
+// the numbers of its address as arguments. A view returns { title, lead, body } and, for details, the main view `nav`.
+const views = new Map(), menu = [];
+const addView = (key, title, order, build) => {
+  views.set(key, build);
+  menu.push({ key, title, order, href: key === "overview" ? "#/" : `#/${key}` });
+};
+const addDetail = (key, build) => { views.set(key, build); };

@@ -1,17 +1,13 @@
-// The frame: navigation, theme, and which view is shown.
+// The frame: navigation, theme, and the current view.
 const missing = (text) =>
-  ({ title: ["Not here"], lead: text, body: [el("p", {}, el("a", { href: "#/" }, "Back to the overview"))] });
-const MENU = [["overview", "#/", "Overview"], ["topics", "#/topics", "Topics"],
-  labels && ["labels", "#/labels", "Labels"], ["words", "#/words", "Words"],
-  docs && ["documents", "#/documents", "Documents"], ["diagnostics", "#/diagnostics", "Diagnostics"],
-    comparison.length && ["compare", "#/compare", "Comparison"]].filter(Boolean);
-const NUMBERED = new Set(["topic", "label", "word", "document", "contrast"]);
+  ({ title: ["Not found"], lead: text, body: [el("p", {}, el("a", { href: "#/" }, "Back to the overview"))] });
+menu.sort((a, b) => a.order - b.order);
 
 function currentView() {
   const [key, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const known = MENU.some(([own]) => own === (key || "overview")) || NUMBERED.has(key);
-  if (!known) return [missing("There is no such view."), ""];
-  const view = views[key || "overview"](...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : -1)));
+  const build = views.get(key || "overview");
+  if (!build) return [missing("There is no such view."), ""];
+  const view = build(...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : -1)));
   return [view, view.nav || key || "overview"];
 }
 
@@ -25,7 +21,7 @@ function show(moved) {
     view.body.filter(Boolean)));
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === current) {
-      const bar = document.getElementById("nav"); // scrollIntoView would also move where Tab starts from
+      const bar = document.getElementById("nav"); // scrollIntoView would also move the starting point of Tab
       link.setAttribute("aria-current", "page");
       bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
     } else link.removeAttribute("aria-current");
@@ -44,8 +40,8 @@ function setTheme(theme) {
 const wantsDark = window.matchMedia("(prefers-color-scheme: dark)");
 const redraw = () => { const at = window.scrollY; show(false); window.scrollTo(0, at); };
 
-document.getElementById("nav").append(el("ul", {}, MENU.map(([key, href, text]) => {
-  const link = el("a", { href }, text);
+document.getElementById("nav").append(el("ul", {}, menu.map(({ key, href, title }) => {
+  const link = el("a", { href }, title);
   link.dataset.view = key;
   return el("li", {}, link);
 })));
@@ -54,7 +50,7 @@ document.querySelector(".skip").addEventListener("click",
 document.getElementById("theme").addEventListener("click",
   () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
 wantsDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
-// Paper is white: charts are drawn again in light colours.
+// Charts are drawn in light colors for paper.
 let themeBefore = null;
 window.addEventListener("beforeprint",
   () => { themeBefore = document.documentElement.dataset.theme; setTheme("light"); show(false); drawCharts(); });

@@ -1,0 +1,274 @@
+"""Plots of measures and effects, with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metalda.errors import InputError, missing_extra
+from metalda.models.base import TopicModel
+from metalda.models.effects import require_effects, suggest
+from metalda.storage import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PANELS = {  # by measure; those without a value are not drawn
+    "perplexity": "perplexity (lower is better)",
+    "coherence": "coherence (NPMI)",
+    "diversity": "topic diversity",
+    "exclusivity": "exclusivity",
+    "stability": "stability across seeds",
+    "label_score": "prediction of labels",
+}
+_COLUMNS = 3  # of panels
+MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
+_MAX_LETTERS = 40  # of a name
+_LETTER_WIDTH = 0.08  # inches
+_MAX_INCHES = 60  # of a figure
+
+
+def plot_search(table: pd.DataFrame) -> Any:
+    """Plot the table of `search_k`: a panel per measure over the number of topics.
+
+    Bars are one standard deviation over seeds.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Returned by `search_k`, without ``by_run=True``.
+
+    Returns
+    -------
+    array of matplotlib Axes
+        A panel per measure. The figure is ``axes[0].figure``, e.g. for ``axes[0].figure.savefig("k.png")``.
+
+    Examples
+    --------
+    >>> from metalda import Corpus, plot_search, search_k
+    >>> corpus = Corpus.from_texts(["cat dog cat", "dog cat dog", "rain sun rain", "sun rain sun"] * 5)
+    >>> axes = plot_search(search_k(corpus, [2, 3], "lda", seeds=2, n_iter=20))
+    >>> axes[0].get_ylabel()
+    'perplexity (lower is better)'
+    """
+    missing = [name for name in ("topics", "perplexity", "perplexity_sd") if name not in table]
+    if missing:
+        raise InputError(f"no column {missing[0]!r} in the table: give the one that search_k returns, without by_run")
+    measures = [name for name in _PANELS if name in table and table[name].notna().any()]
+    n_rows = -(-len(measures) // _COLUMNS)
+    figure = new_figure(figsize=(4 * min(len(measures), _COLUMNS), 3 * n_rows), layout="constrained")
+    panels = np.empty(len(measures), object)
+    for i, name in enumerate(measures):
+        panels[i] = axes = figure.add_subplot(n_rows, _COLUMNS, i + 1)
+        deviations = table[f"{name}_sd"].fillna(0)  # one seed has no deviation
+        axes.errorbar(table["topics"], table[name], yerr=deviations, marker="o", capsize=3)
+        axes.set_xticks(table["topics"])
+        axes.set_xlabel("topics")
+        axes.set_ylabel(_PANELS[name])
+        axes.grid(alpha=0.3)
+    return panels
+
+
+def plot_effects(
+    model: TopicModel,
+    labels: str | Iterable[str] | None = None,
+    topics: int | Iterable[int] | None = None,
+    *,
+    contrast: tuple[str | Iterable[str], str | Iterable[str]] | None = None,
+    features: bool = False,
+    interval: float = 0.9,
+    style: str = "auto",
+    ax: Any = None,
+) -> Any:
+    """Plot the effects of labels on topics, with intervals over the draws.
+
+    Parameters
+    ----------
+    model : TopicModel
+        A fitted model with effects: MetaLDA or DMR with labels; with ``features=True`` MetaLDA or WFLDA.
+    labels : str or list of str, optional
+        Labels (or features) to show; all by default.
+    topics : int or list of int, optional
+        Topics to show; all by default.
+    contrast : pair, optional
+        Two labels, or two lists of labels, as in `model.label_contrasts`: the first relative to the second.
+    features : bool
+        Show word features instead of labels.
+    interval : float
+        Probability of the credible intervals.
+    style : {"auto", "forest", "heatmap"}
+        A point and an interval for each effect, or a colored cell. "auto" uses a heat map for more than 40 effects.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its figure is ``ax.figure``, e.g. for ``ax.figure.savefig("effects.png")``.
+
+    Examples
+    --------
+    >>> from metalda import MetaLDA, plot_effects
+    >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
+    >>> labels = ["pets", "pets", "weather", "weather"]
+    >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
+    >>> ax = plot_effects(model, contrast=("pets", "weather"))
+    >>> ax.get_title()
+    'pets vs. weather'
+    """
+    if style not in ("auto", "forest", "heatmap"):
+        raise InputError(f"style must be 'auto', 'forest' or 'heatmap', not {style!r}")
+    table, kind = _effects(model, labels, contrast, features, interval)
+    table = _of_topics(table, topics, len(model.components_))
+    if style == "auto":
+        style = "heatmap" if len(table) > MAX_INTERVALS and kind in table else "forest"
+    if kind not in table and style == "heatmap":
+        raise InputError("a contrast has one effect for each topic: use style='forest'")
+    draw = _draw_forest if style == "forest" else _draw_heatmap
+    return draw(model, table, kind, interval, ax)
+
+
+def _effects(
+    model: TopicModel, labels: str | Iterable[str] | None, contrast: Any, features: bool, interval: float
+) -> tuple[pd.DataFrame, str]:
+    kind = "feature" if features else "label"
+    require_effects(model, kind)
+    if contrast is not None:
+        if labels is not None:
+            raise InputError("give labels or a contrast, not both")
+        compare = model.feature_contrasts if features else model.label_contrasts
+        first, second = contrast
+        return compare(first, second, interval), kind
+    table = model.feature_effects(interval) if features else model.label_effects(interval)
+    if labels is None:
+        return table, kind
+    names = model.feature_names_ if features else model.label_names_
+    wanted = [labels] if isinstance(labels, str) else list(dict.fromkeys(labels))
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"the model has no {kind} {name!r}; {suggest(name, names)}")
+    order = {name: number for number, name in enumerate(wanted)}
+    table = table[table[kind].isin(wanted)]
+    return table.sort_values(kind, key=lambda column: column.map(order), kind="stable"), kind
+
+
+def _of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
+    if topics is None:
+        return table
+    wanted = [int(topics)] if isinstance(topics, int | np.integer) else [int(topic) for topic in topics]
+    for topic in wanted:
+        if not 0 <= topic < n_topics:
+            raise InputError(f"no topic {topic}; topics are numbered 0 to {n_topics - 1}")
+    return table[table["topic"].isin(wanted)]
+
+
+def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
+    """A line for each effect, a color for each label, the topics from top to bottom."""
+    by_label = kind in table
+    groups = [(name, part) for name, part in table.groupby(kind, sort=False)] if by_label else [(None, table)]
+    topics = list(dict.fromkeys(table["topic"]))
+    ax = _axes(ax, 8, 1.2 + 0.3 * len(table))
+    rows = {topic: row for row, topic in enumerate(topics)}
+    for number, (name, part) in enumerate(groups):
+        offset = (number - (len(groups) - 1) / 2) * 0.8 / len(groups)
+        heights = np.array([rows[topic] for topic in part["topic"]]) + offset
+        middle = part["effect"].to_numpy()
+        ends = np.abs(part[["low", "high"]].to_numpy().T - middle)
+        # A label that begins with _ would be left out of the legend.
+        container = ax.errorbar(middle, heights, xerr=ends, fmt="o", markersize=4, capsize=2, color=f"C{number % 10}")
+        container.set_label(f"\u200b{_name(name)}" if name is not None else None)
+    ax.axvline(0, color="0.6", linewidth=1, zorder=0)
+    ax.set_ylim(len(topics) - 0.5, -0.5)
+    _name_ticks(ax.yaxis, range(len(topics)), _topic_names(model, topics))
+    ax.set_xlabel(f"effect on the log weight of the topic, {interval:.0%} interval, {table.attrs['n_draws']} draws")
+    if by_label:
+        legend = ax.legend(title=kind, fontsize="small")
+        for text in legend.get_texts():
+            _plainly(text)
+    else:
+        _plainly(ax.set_title(f"{_name(table['first'].iloc[0])} vs. {_name(table['second'].iloc[0])}"))
+    return ax
+
+
+def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
+    """A cell for each label and topic; faint where the interval contains 0."""
+    names = list(dict.fromkeys(table[kind]))
+    topics = list(dict.fromkeys(table["topic"]))
+    shape = len(names), len(topics)
+    effects = table["effect"].to_numpy().reshape(shape).T
+    sure = ((table["low"] > 0) | (table["high"] < 0)).to_numpy().reshape(shape).T
+    columns, rows = [_name(name) for name in names], _topic_names(model, topics)
+    width = 3 + _LETTER_WIDTH * max(map(len, rows)) + 0.3 * len(columns)
+    ax = _axes(ax, width, 1.5 + _LETTER_WIDTH * max(map(len, columns)) + 0.25 * len(rows))
+    largest = max(float(np.nanmax(np.abs(effects))), 1e-9)
+    image = ax.imshow(
+        effects, cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto", alpha=np.where(sure, 1.0, 0.3)
+    )
+    _name_ticks(ax.xaxis, range(len(columns)), columns, rotation=90)
+    _name_ticks(ax.yaxis, range(len(rows)), rows)
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("effect on the log weight of the topic")
+    ax.set_xlabel(f"{kind}; faint where the {interval:.0%} interval contains 0, {table.attrs['n_draws']} draws")
+    return ax
+
+
+def _axes(ax: Any, width: float, height: float) -> Any:
+    """The given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    return new_figure(figsize=(min(width, _MAX_INCHES), min(height, _MAX_INCHES)), layout="constrained").add_subplot()
+
+
+def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
+    return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
+
+
+def _name(name: object) -> str:
+    """A name fit for a plot: without line breaks and control characters, and cut."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(name))
+    return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1] + "…"
+
+
+def _name_ticks(axis: Any, places: Iterable[int], names: Sequence[str], **how: Any) -> None:
+    axis.set_ticks(list(places), labels=list(names), fontsize="small", **how)
+    for text in axis.get_ticklabels():
+        _plainly(text)
+
+
+def _plainly(text: Any) -> None:
+    """Show the text literally: a label such as $x^2$ is no formula."""
+    text.set_parse_math(False)
+    text.set_usetex(False)
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure in the format of the file name. Equal figures give equal files."""
+    import matplotlib
+
+    kind = path.suffix[1:].lower()
+    undated = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with replacing(path, "xb") as file, matplotlib.rc_context({"svg.hashsalt": "metalda"}):
+        figure.savefig(file, format=kind, dpi=150, **undated)
+
+
+def check_figure_path(path: Path) -> None:
+    """Raise an InputError if no figure can be written there, before hours of fitting."""
+    kinds = new_figure().canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in kinds:
+        raise InputError(f"{path}: unknown figure format; give a name that ends in .png, .pdf or .svg")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file")
+
+
+def new_figure(**options: Any) -> Any:
+    """Return a figure that pyplot does not know, so that it is neither shown nor kept."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("matplotlib", "plot", "Drawing") from None
+    return Figure(**options)

@@ -1,0 +1,88 @@
+"""The comparison of a report: the topics of several models, matched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.evaluation.matching import match, model_distances
+from metalda.evaluation.measures import topic_coherence, topic_diversity
+from metalda.models.fitted import best_words
+from metalda.report.values import cut, rounded
+
+if TYPE_CHECKING:
+    from metalda.corpus import Corpus
+    from metalda.models.base import TopicModel
+
+_TOP_WORDS = 10
+
+
+@dataclass(frozen=True)
+class ComparedTopic:
+    """A topic of a compared model."""
+
+    number: int
+    name: str
+    share: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparedModel:
+    """A compared model; `matches` has its topic for each topic of the first model, or -1."""
+
+    name: str
+    model: str
+    n_topics: int
+    coherence: float | None
+    diversity: float
+    log_likelihood: float | None  # unknown for a model that was imported
+    seconds: float
+    topics: tuple[ComparedTopic, ...]
+    matches: tuple[int, ...]
+    distances: tuple[float | None, ...]
+
+
+def compare_models(models: Mapping[str, TopicModel], corpus: Corpus | None) -> tuple[ComparedModel, ...]:
+    """Summarize each model, with its partner for every topic of the first one."""
+    first = next(iter(models.values()))
+    return tuple(_compared(name, model, first, corpus) for name, model in models.items())
+
+
+def match_nearest(first: TopicModel, second: TopicModel) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """For each topic of the first model its partner in the second, or -1, and their distance (NaN without).
+
+    Pairs are one to one and have the smallest sum of Jensen-Shannon distances over the words that both models have.
+    """
+    distances = model_distances(first, second)
+    rows, partners, _ = match(1 - distances)
+    matches, apart = np.full(len(distances), -1, np.int64), np.full(len(distances), np.nan)
+    matches[rows], apart[rows] = partners, distances[rows, partners]
+    return matches, apart
+
+
+def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | None) -> ComparedModel:
+    matches, distances = match_nearest(first, model)
+    measured = topic_coherence(model, corpus)
+    history = model.history_
+    shares = model.topics(top_n=1)["share"]
+    best = best_words(model.components_, _TOP_WORDS)
+    return ComparedModel(
+        name=cut(name),
+        model=type(model).__name__,
+        n_topics=len(model.components_),
+        coherence=None if measured is None else round(float(np.mean([round(float(s), 4) for s in measured])), 4),
+        diversity=round(float(topic_diversity(model)), 4),
+        log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
+        seconds=round(float(history["seconds"].sum()), 2),
+        topics=tuple(
+            ComparedTopic(k, f"topic{k}", rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row))
+            for k, (share, row) in enumerate(zip(shares, best, strict=True))
+        ),
+        matches=tuple(matches.tolist()),
+        distances=tuple(None if np.isnan(d) else round(float(d), 3) for d in distances),
+    )

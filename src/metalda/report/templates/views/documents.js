@@ -1,0 +1,130 @@
+// Documents: search and order, and one document.
+const docState = { query: "", sort: "" };
+let docTexts = null;
+const docText = (i) =>
+  [docs.ids[i], ...docs.labels[i].map((at) => docs.label_names[at]),
+  ...docs.words[i].map(wordName)].join(" ").toLowerCase();
+
+const labelChips = (i) => (docs.labels[i].length ? el("ul", { class: "chips" }, docs.labels[i].map((at) => {
+  const place = docs.label_places[at], text = name(docs.label_names[at]);
+  return el("li", {}, place >= 0 ? el("a", { class: "chip", href: `#/label/${place}` }, text)
+    : el("span", { class: "chip" }, text));
+})) : null);
+
+// Words of a document, some of them marked; consecutive unmarked words share a text node.
+function marked(i, isMarked, from, to) {
+  const parts = [];
+  let run = "";
+  for (let at = from; at < to; at++) {
+    const word = docs.words[i][at];
+    if (isMarked(word, at, i)) { parts.push(`${run} `, el("mark", {}, name(wordName(word)))); run = "";
+      } else run += ` ${straight(wordName(word))}`;
+  }
+  return [...parts, run];
+}
+
+// A piece of a document around its first marked word.
+function snippet(i, isMarked, length = 45) {
+  const n = docs.words[i].length, found = docs.words[i].findIndex((word, at) => isMarked(word, at, i));
+  const from = Math.max(0, Math.min(found - 8, n - length)), to = Math.min(n, from + length);
+  return el("p", { class: "snippet", dir: "auto" }, from ? "… " : "", marked(i, isMarked, from, to),
+    to < n || docs.lengths[i] > n ? " …" : "");
+}
+
+const mixture = (i) =>
+  el("div", { class: "mixture", role: "img",
+  "aria-label": docs.topics[i].slice(0, 4)
+    .map((k, r) => `${topicName(k)} ${percent(docs.shares[i][r], 0)}`).join(", ") },
+  docs.topics[i].map((k, rank) =>
+    el("span", { title: `${topicName(k)}: ${percent(docs.shares[i][rank])}`,
+    style: { width: `${100 * docs.shares[i][rank]}%`, background: mixColor(rank) } })));
+
+const documentList = (own, isMarked = () => false) =>
+  pages(own.length, 10, (first, last) => el("ul", { class: "list" }, own.slice(first, last).map((i) =>
+  el("li", {}, el("h3", {}, documentLink(i)), labelChips(i), mixture(i),
+    el("p", { class: "small muted" },
+      docs.topics[i].slice(0, 3).map((k, rank) => el("span", { class: "entry" },
+        el("span", { class: "dot", style: { background: mixColor(rank) } }), " ",
+        topicLink(k), ` ${percent(docs.shares[i][rank], 0)}`))),
+    snippet(i, isMarked)))));
+
+function findDocuments() {
+  docTexts ??= docs.ids.map((_, i) => docText(i));
+  const parts = docState.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const own = docs.ids.map((_, i) => i).filter((i) => parts.every((part) => docTexts[i].includes(part)));
+  if (docState.sort === "") return own;
+  const k = Number(docState.sort),
+    share = (i) => { const at = docs.topics[i].indexOf(k); return at < 0 ? 0 : docs.shares[i][at]; };
+  return own.sort((a, b) => share(b) - share(a) || a - b);
+}
+
+if (docs) addView("documents", "Documents", 50, () => {
+  const place = el("div"), status = el("p", { class: "muted small" });
+  const show = () => {
+    const own = findDocuments(), parts = docState.query.toLowerCase().split(/\s+/).filter(Boolean);
+    status.textContent = own.length ? count(own.length, "document") : "No document of this report matches.";
+    say(status.textContent);
+    const k = docState.sort === "" ? null : Number(docState.sort);
+    const isMarked = parts.length ? (word) => parts.some((part) => wordKeys[word].includes(part))
+      : (_, at, i) => docs.word_topics[i][at] === k;
+    place.replaceChildren(documentList(own, isMarked));
+  };
+  const input = el("input",
+    { type: "search", id: "document-search", value: docState.query, placeholder: "Search words, names and labels",
+    "aria-label": "Search documents", oninput: () => { docState.query = input.value; show(); } });
+  const orders = [["", "their order in the corpus"],
+    ...topics.map((t) => [t.number, `${t.name}: ${brief(topWords(t.number, 3).join(", "), 36)}`])];
+  show();
+  const sampled = docs.ids.length < docs.n_all;
+  return {
+    title: ["Documents"],
+      lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
+        + `most typical ones of each topic, and a random sample.` : `All ${docs.n_all.toLocaleString("en")} `
+        + `documents, as the model reads them.`,
+    body: [card(null, el("div", { class: "controls" }, input,
+      choice("Sort by", orders, docState.sort, (value) => { docState.sort = value; show(); })), status, place)],
+  };
+});
+
+addDetail("document", (i) => {
+  if (!docs || docs.ids[i] === undefined) return missing("There is no such document.");
+  const rank = new Map(docs.topics[i].map((k, r) => [k, r]));
+  const text = el("p", { class: "text", dir: "auto" });
+  const show = (only) => text.replaceChildren(...docs.words[i].flatMap((word, at) => {
+    const k = docs.word_topics[i][at], own = rank.get(k),
+      tone = own !== undefined && own < mixColors && (only === null || only === k);
+    const style = tone ? { borderBottomColor: mixColor(own),
+      background: `color-mix(in srgb, ${mixColor(own)} 16%, transparent)` } : {};
+    const kind = k < 0 ? "toned unknown" : "toned";
+    return [el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : topicName(k) },
+      name(wordName(word))), " "];
+  }));
+  let only = null;
+  const buttons = docs.topics[i].map((k) => [k, el("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    only = only === k ? null : k;
+    for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === only));
+    show(only);
+  } }, el("span", { class: "dot", style: { background: mixColor(rank.get(k)) } }), ` ${topicName(k)}`)]);
+  show(null);
+  const n = docs.words[i].length, rows = docs.topics[i].map((k, r) => ({ k, share: docs.shares[i][r], r }));
+  return {
+    title: [name(docs.ids[i])], nav: "documents",
+      lead: `Document ${docs.numbers[i].toLocaleString("en")}, ${count(docs.lengths[i], "word")}.`,
+    body: [
+      labelChips(i),
+      el("div", { class: "columns" },
+        card("Words by topic",
+          el("div", { class: "controls group", role: "group", "aria-label": "Highlight one topic" },
+          buttons.map(([, button]) => button)),
+          n ? text : el("p", { class: "muted" }, "The document is empty."),
+            n < docs.lengths[i] ? el("p", { class: "muted small" },
+            `Cut after ${n.toLocaleString("en")} of ${docs.lengths[i].toLocaleString("en")} words.`) : null),
+        card("Mixture", mixture(i), table([
+          ["topic", (row) => [el("span", { class: "dot", style: { background: mixColor(row.r) } }), " ",
+            topicLink(row.k)]], ["share", (row) => percent(row.share), "number"],
+            ["words", (row) => named(topWords(row.k, 5)), "words"],
+        ], rows))),
+      el("p", {}, el("a", { href: "#/documents" }, "All documents")),
+    ],
+  };
+});

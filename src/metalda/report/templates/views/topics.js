@@ -1,0 +1,119 @@
+// All topics, and one topic.
+const TOPIC_ORDERS = [["number", "number"], ["share", "share, largest first"],
+  ["coherence", "coherence, highest first"]];
+let topicOrder = "number";
+
+addView("topics", "Topics", 20, () => {
+  const place = el("ul", { class: "cards" });
+  const most = Math.max(...topics.map((t) => t.share));
+  const show = () => {
+    const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
+    place.replaceChildren(
+      ...[...topics].sort((a, b) => key(a) - key(b)).map((t) => el("li", {}, el("article", { class: "card" },
+      el("h2", {}, el("a", { href: `#/topic/${t.number}` }, topicTitle(t.number)),
+        el("span", { class: "muted number" }, percent(t.share))),
+      el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
+      t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`)))));
+  };
+  show();
+  const orders = TOPIC_ORDERS.filter(([key]) => key !== "coherence" || topics.some((t) => t.coherence !== null));
+  return {
+    title: ["Topics"], lead: "Every topic with its share of the words and its most probable words.",
+    body: [el("div", { class: "controls" },
+      choice("Order by", orders, topicOrder, (value) => { topicOrder = value; show(); say(`Ordered by ${value}`); })),
+      place],
+  };
+});
+
+let lambda = 1;
+function topicWords(topic) {
+  const place = el("div"), shown = el("output", { class: "number" });
+  const slider = el("input",
+    { type: "range", id: "lambda", min: 0, max: 1, step: 0.1, value: lambda,
+    oninput: () => set(Number(slider.value)) });
+  const buttons = [["Probability", 1], ["Relevance", 0.6],
+    ["Lift", 0]].map(([text, value]) =>
+    [value, el("button", { type: "button", onclick: () => { slider.value = value; set(value); } }, text)]);
+  const set = (value) => {
+    lambda = value;
+    shown.textContent = `λ = ${value.toFixed(1)}`;
+    for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === value));
+    const rows = byRelevance(topic, value), most = Math.max(...rows.map((row) => Math.max(row.p, row.overall)));
+    place.replaceChildren(table([
+      ["word", (row) => wordLink(row.word)], ["", (row) => bar(row.p, most, row.overall), "bar"],
+      ["probability", (row) => percent(row.p, 2), "number"],
+        ["lift", (row) => row.lift.toFixed(row.lift < 10 ? 1 : 0), "number"],
+    ], rows));
+  };
+  set(lambda);
+  return card("Words",
+    el("div", { class: "controls" },
+      el("div", { class: "group", role: "group", "aria-label": "Order words by" }, buttons.map(([, button]) => button)),
+      el("label", { for: "lambda" }, "Relevance", slider, shown)),
+    el("p", { class: "muted small" },
+      "λ = 1 orders by probability, λ = 0 by lift: the probability in this topic divided by that in the whole model. "
+        + "The line marks the probability in the whole model."),
+    place);
+}
+
+function topicLabels(topic) {
+  const k = topic.number, parts = [];
+  if (hasEffects) {
+    const rows = labels.names.map((title, j) =>
+      ({ title, j, effect: labels.effect[j][k], low: labels.low[j][k], high: labels.high[j][k],
+      link: () => labelLink(j) }));
+    rows.sort((a, b) => b.low - a.low);
+    const raising = rows.slice(0, 10);
+    parts.push(el("p", { class: "muted small" },
+      `Labels that increase the topic most: log weight relative to the average label, with ${level()} intervals.`),
+      forest(`Effects of labels on ${topic.name}`, raising, "label", "effect (0.7 doubles)",
+        (row) => { location.hash = `#/label/${row.j}`; }, 24));
+  }
+  if (hasPrevalence) {
+    const rows = labels.names.map((_, j) => j).sort((a, b) =>
+      labels.prevalence[b][k] - labels.prevalence[a][k]).slice(0, 10);
+    const most = labels.prevalence[rows[0]][k];
+    parts.push(el("h3", {}, "Share of the topic in documents by label"), table([
+      ["label", (j) => labelLink(j)], ["", (j) => bar(labels.prevalence[j][k], most), "bar"],
+        ["mean share", (j) => percent(labels.prevalence[j][k]), "number"],
+    ], rows));
+  }
+  return parts.length ? card("Labels", parts) : null;
+}
+
+function topicDocuments(topic) {
+  if (!docs || !topic.documents.length) return null;
+  return card("Most typical documents", el("ul", { class: "list" }, topic.documents.map((i, at) => el("li", {},
+    el("h3", {}, documentLink(i), " ", el("span", { class: "muted number small" }, percent(topic.document_shares[at]))),
+    labelChips(i), snippet(i, (_, place) => docs.word_topics[i][place] === topic.number)))));
+}
+
+const topicFeatures = (topic) => topic.features.length ? card("Word features",
+  el("p", { class: "muted small" }, "Word features whose interval excludes 0, the strongest effect first."),
+  table([["feature", (f) => name(f.name)], ["effect", (f) => signed(f.effect), "number"],
+    [`${level()} interval`, (f) => `${signed(f.low)} to ${signed(f.high)}`, "number"]], topic.features)) : null;
+
+addDetail("topic", (k) => {
+  const topic = topics[k];
+  if (!topic) return missing(`There is no topic ${k}.`);
+  const step = (to, text) => (topics[to] ? el("a", { href: `#/topic/${to}` }, text(topicName(to))) : el("span"));
+  const near = topic.nearest.length
+    ? el("p", {}, "Nearest: ",
+    topic.nearest.map((other, i) =>
+    [i ? ", " : "", el("a", { href: `#/topic/${other}` }, topicName(other)),
+    el("span", { class: "muted" }, ` (${topic.distances[i].toFixed(2)})`)])) : null;
+  return {
+    title: topicTitle(k), nav: "topics",
+    lead: [`${percent(topic.share)} of the words`,
+      topic.coherence === null ? ""
+      : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, "."],
+    body: [
+      el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
+        step(k + 1, (other) => `${other} →`)),
+      el("div", { class: "columns" }, topicWords(topic),
+        el("div", { class: "stack" }, topicLabels(topic), topicFeatures(topic),
+        near ? card("On the map", near) : null)),
+      topicDocuments(topic),
+    ],
+  };
+});
