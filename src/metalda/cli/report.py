@@ -68,14 +68,14 @@ def report(
     no coherence.
     """
     import metalda
-    from metalda.report.page import check_page
+    from metalda.report.page import check_page, write_page
+    from metalda.report.summary import summarize
 
     check_page(output)
     fitted = options.load_model(model, jobs)
     documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet)
-    metalda.write_report(
+    summary = summarize(
         fitted,
-        output,
         documents,
         models=_load_named(compare or []),
         chains=[metalda.load(path) for path in chain or []],
@@ -83,6 +83,7 @@ def report(
         interval=interval,
         max_documents=max_documents,
     )
+    write_page(summary, output)
     if not quiet:
         print_written(output)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metalda.evaluation.chains import require_chains, split_rhat
 from metalda.report.values import Numbers, significant
@@ -44,7 +43,10 @@ def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
     first = models[0]
     burn_in = min(count_burn_in(first.n_iter, first.burn_in), first.n_iter_)
     kept = [model.history_["log_likelihood"].to_numpy()[burn_in:] for model in models]
-    return DiagnosticsSection(tuple(map(_history, models)), burn_in, _rhat(kept))
+    n_draws = min(map(len, kept)) // 2 * 2  # the last ones of each chain
+    r_hat = split_rhat(np.array([chain[len(chain) - n_draws :] for chain in kept]))
+    histories = tuple(map(_history, models))
+    return DiagnosticsSection(histories, burn_in, round(r_hat, 4) if math.isfinite(r_hat) else None)
 
 
 def _history(model: TopicModel) -> ChainHistory:
@@ -54,10 +56,3 @@ def _history(model: TopicModel) -> ChainHistory:
     columns = {str(column): table[column].to_numpy(np.float64)[shown] for column in table if column != "iteration"}
     traces = tuple((column, significant(values, 5)) for column, values in columns.items())
     return ChainHistory(f"seed {seed}", tuple(table["iteration"].to_numpy()[shown].tolist()), traces)
-
-
-def _rhat(chains: Sequence[NDArray[np.float64]]) -> float | None:
-    """Split R-hat of the last draws, of the same even number for all chains; None where it is undefined."""
-    n_draws = min(map(len, chains)) // 2 * 2
-    value = split_rhat(np.array([chain[len(chain) - n_draws :] for chain in chains]))
-    return round(value, 4) if math.isfinite(value) else None

@@ -94,8 +94,13 @@ def write_report(
         interval=interval,
         max_documents=max_documents,
     )
+    write_page(summary, Path(path))
+
+
+def write_page(summary: Summary, path: Path) -> None:
+    """Write a summary as a page, completely or not at all."""
     page = render(summary)
-    with replacing(Path(path), "x", encoding="utf-8", newline="\n") as file:
+    with replacing(path, "x", encoding="utf-8", newline="\n") as file:
         file.write(page)
 
 
@@ -112,13 +117,13 @@ def render(summary: Summary) -> str:
         policy=_policy(scripts),
         style=Markup(_one_newline(_join("css", (f"{name}.css" for name in _STYLES)))),
         scripts=[Markup(script) for script in scripts],
-        data=Markup(script_safe(summary.to_plain())),
+        data=Markup(script_safe(summary)),
     )
 
 
 def script_safe(value: Any) -> str:
-    """Return JSON for a script element: no part of it ends the element or opens a comment."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """Return JSON of dataclasses and plain data for a script element: no part ends the element or opens a comment."""
+    text = json.dumps(value, default=vars, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
