@@ -21,8 +21,9 @@ from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.schema import TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.vocabulary import keep_words
-from metalda.errors import InputError, StorageError
+from metalda.errors import InputError
 from metalda.storage import PathLike, locate
+from metalda.utils.checks import reading_damage
 from metalda.utils.chunks import tally
 from metalda.utils.frames import as_list, is_missing
 from metalda.utils.markup import html_table
@@ -89,7 +90,9 @@ class Corpus:
     def _check(self) -> None:
         """Validate the arrays once: kernels index by them without checks, and they may come from a damaged file."""
         words, offsets, n_words, n_documents = self.words, self.offsets, len(self.vocabulary), len(self.offsets) - 1
-        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(words) or (np.diff(offsets) < 0).any():
+        # offsets are compared instead of subtracted: differences of extreme values overflow
+        rises = len(offsets) and offsets[0] == 0 and offsets[-1] == len(words) and (offsets[1:] >= offsets[:-1]).all()
+        if not rises:
             raise InputError(f"offsets must rise from 0 to the number of words, {len(words):,}")
         # as unsigned numbers, negative ids are too large as well: one pass over the words
         if len(words) and words.view(np.uint32).max() >= n_words:
@@ -424,10 +427,8 @@ class Corpus:
     def load(cls, path: PathLike, *, mmap: bool = True) -> Corpus:
         """Load a saved corpus; with ``mmap`` the words stay on disk until they are used."""
         parts = load_parts(path, mmap=mmap)
-        try:
+        with reading_damage(path, "corpus", "save or prepare it again"):
             return cls(**parts)
-        except InputError as error:
-            raise StorageError(f"{path}: damaged: {error}") from error
 
     @property
     def _parts(self) -> tuple[Any, ...]:

@@ -20,6 +20,14 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.schema import Schema
 from metalda.corpus.vocabulary import TokenCollector, choose_words, document_frequency, no_words_left, renumber
 from metalda.storage import Streamed, read_folder, write_folder
+from metalda.utils.checks import (
+    check_array,
+    check_indices,
+    check_names,
+    check_range,
+    check_starts,
+    reading_damage,
+)
 from metalda.utils.packed import PackedStrings, pack_words
 
 MAX_DOCUMENTS, MAX_CHARACTERS = 50_000, 8_000_000  # of a part; a single document may have more
@@ -48,6 +56,22 @@ class CorpusPart:
     def vocabulary(self) -> PackedStrings:
         """The words in order of first occurrence."""
         return PackedStrings(self.word_bytes, self.word_offsets)
+
+    def check(self) -> None:
+        """Raise StorageError unless the arrays fit each other."""
+        n_words = len(self.vocabulary)  # 0 if the schema has the vocabulary
+        check_array("words", self.words, np.int32, (None,))
+        check_array("offsets", self.offsets, np.int64, (None,))
+        check_starts("offsets", self.offsets, len(self.words))
+        check_indices("words", self.words, n_words or np.iinfo(np.int32).max)
+        for name, array in (("frequency", self.frequency), ("totals", self.totals)):
+            check_array(name, array, np.int64, (n_words,))
+            check_range(name, array, 0, len(self.words))
+        check_array("label_columns", self.label_columns, np.int32, (None,))
+        check_array("label_offsets", self.label_offsets, np.int64, self.offsets.shape)
+        check_starts("label_offsets", self.label_offsets, len(self.label_columns))
+        check_indices("label_columns", self.label_columns, len(self.label_names))
+        PackedStrings(self.id_bytes, self.id_offsets)
 
 
 Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts anew
@@ -96,9 +120,16 @@ class PartWriter:
 def read_parts(folder: Path, n_parts: int) -> Iterator[CorpusPart]:
     """Yield all parts in order."""
     for number in range(n_parts):
-        names, arrays = read_folder(_place(folder, number), "part", mmap=True)
-        fields: dict[str, Any] = {**names, **arrays}
-        yield CorpusPart(**fields)
+        place = _place(folder, number)
+        document, arrays = read_folder(place, "part", mmap=True)
+        with reading_damage(place, "part", "start anew with resume=False (--restart)"):
+            fields: dict[str, Any] = {
+                "label_names": list(check_names("label_names", document["label_names"])),
+                **arrays,
+            }
+            part = CorpusPart(**fields)
+            part.check()
+        yield part
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:

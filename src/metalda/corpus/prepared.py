@@ -36,6 +36,7 @@ from metalda.storage import (
 )
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
+from metalda.utils.checks import check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
@@ -79,25 +80,33 @@ def _write_corpus(
 def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
     """Read the fields of a saved corpus."""
     document, arrays = read_folder(path, _CORPUS, mmap=mmap)
-    try:
-        for name in ("words", "offsets"):
-            arrays[name].flags.writeable = False
-        names, labels = document["labels"], None
-        if names is not None:
-            parts = (arrays["label_values"], arrays["label_columns"], arrays["label_rows"])
-            shape = (len(arrays["offsets"]) - 1, len(names))
-            labels = NamedMatrix(csr_array(parts, shape=shape), tuple(names))
-        schema = document["schema"]
+    with reading_damage(path, _CORPUS, "save or prepare it again"):
+        words, offsets = arrays["words"], arrays["offsets"]
+        check_array("words", words, np.int32, (None,))  # their values are checked by `Corpus`
+        check_array("offsets", offsets, np.int64, (None,))
+        for array in (words, offsets):
+            array.flags.writeable = False
+        schema, ids = document["schema"], None
+        if "id_bytes" in arrays:
+            ids = PackedStrings(arrays["id_bytes"], arrays["id_offsets"], source=str(path))
         return {
-            "words": arrays["words"],
-            "offsets": arrays["offsets"],
-            "vocabulary": tuple(document["vocabulary"]),
-            "labels": labels,
-            "ids": PackedStrings(arrays["id_bytes"], arrays["id_offsets"]) if "id_bytes" in arrays else None,
+            "words": words,
+            "offsets": offsets,
+            "vocabulary": check_names("vocabulary", document["vocabulary"]),
+            "labels": None if document["labels"] is None else _load_labels(document["labels"], arrays),
+            "ids": ids,
             "schema": None if schema is None else Schema.from_json(schema),
         }
-    except (KeyError, TypeError, ValueError) as error:
-        raise StorageError(f"{path}: damaged: {error}") from error
+
+
+def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
+    columns, rows, values = arrays["label_columns"], arrays["label_rows"], arrays["label_values"]
+    names = check_names("labels", names)
+    check_starts("label_rows", rows, len(columns))
+    check_indices("label_columns", columns, len(names))
+    check_array("label_values", values, np.float64, columns.shape)
+    check_array("label_rows", rows, (np.int32, np.int64), arrays["offsets"].shape)
+    return NamedMatrix(csr_array((values, columns, rows), shape=(len(rows) - 1, len(names))), names)
 
 
 def prepare_corpus(

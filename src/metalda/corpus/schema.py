@@ -6,6 +6,7 @@ A corpus carries its schema and a model keeps it, so that new documents are read
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -220,7 +221,8 @@ class Schema:
             raise ValueError("the schema does not have the fields of a schema")
         try:
             schema = cls(**saved)
-        except (InputError, TypeError) as error:
+            re.compile(schema.token_pattern)
+        except (InputError, TypeError, re.error) as error:
             raise ValueError(f"the schema makes no sense: {error}") from error
         if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
             raise ValueError("the schema has bins without edges, or numbers without a scale")

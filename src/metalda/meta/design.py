@@ -5,6 +5,7 @@ Documents with equal labels share a row of the design, and with it a row of Diri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.errors import InputError
+from metalda.errors import InputError, StorageError
+from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
 
@@ -78,6 +80,39 @@ class Design:
             label_rows=columns.indices.astype(np.int32),
             zero_is_a_number=zero_is_a_number,
         )
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return plain arrays, from which ``from_arrays`` makes the same design."""
+        return {
+            "row_of": self.row_of,
+            "starts": self.row_starts,
+            "labels": self.row_labels,
+            "values": self.row_values,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, names: tuple[str, ...], arrays: Mapping[str, NDArray[Any]], *, zero_is_a_number: bool
+    ) -> Design:
+        """Invert ``to_arrays``; StorageError if the arrays are not those of a design."""
+        row_of, starts, labels, values = (arrays[name] for name in ("row_of", "starts", "labels", "values"))
+        check_array("the rows of documents", row_of, np.int32, (None,))
+        check_array("the starts of rows", starts, np.int64, (None,))
+        check_array("the labels of rows", labels, np.int32, (None,))
+        check_array("the values of labels", values, np.float64, (len(labels),))
+        check_starts("the starts of rows", starts, len(labels))
+        n_rows = len(starts) - 1
+        check_indices("the rows of documents", row_of, n_rows)
+        check_indices("the labels of rows", labels, len(names))
+        check_ascending("the labels of rows", labels, starts)
+        check_finite("the values of labels", values)
+        if not np.bincount(row_of, minlength=n_rows).all() or not np.bincount(labels, minlength=len(names)).all():
+            raise StorageError("a label or a row of labels belongs to no document")
+        ends = starts[1:] - 1
+        if (starts[1:] == starts[:-1]).any() or (labels[ends] != len(names) - 1).any() or (values[ends] != 1).any():
+            raise StorageError("a row of labels lacks the default label")
+        rows = sparse.csr_array((values, labels, starts), shape=(n_rows, len(names)))
+        return cls.from_rows(names, row_of, rows, zero_is_a_number=zero_is_a_number)
 
     @property
     def n_rows(self) -> int:

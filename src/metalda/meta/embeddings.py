@@ -25,6 +25,7 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.word_features import WordFeatures, as_vocabulary, examples
 from metalda.storage import Remote, locate
+from metalda.utils.checks import check_array
 from metalda.utils.packed import pack_words, unpack_words
 
 Format = Literal["glove", "word2vec", "word2vec-binary", "npy"]
@@ -175,6 +176,7 @@ class Embeddings:
         """Invert ``to_arrays``."""
         try:
             words, vectors = unpack_words(arrays["words"], arrays["word_offsets"]), arrays["vectors"]
+            check_array("vectors", vectors, np.float32, (len(words), None))
             if vectors.shape != (document["n_words"], document["n_dimensions"]):
                 raise ValueError("sizes differ from those in its document")
             return cls(words, vectors)

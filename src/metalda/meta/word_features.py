@@ -18,6 +18,7 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
+from metalda.utils.checks import check_array, check_ascending, check_indices, check_starts
 from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
@@ -237,10 +238,15 @@ class WordFeatures:
         try:
             words = unpack_words(arrays["words"], arrays["word_offsets"])
             names = unpack_words(arrays["names"], arrays["name_offsets"])
-            matrix = _binary_csr(arrays["indices"], arrays["indptr"], len(names))
-            matrix.check_format()
             if (len(words), len(names)) != (document["n_words"], document["n_features"]):
                 raise ValueError("sizes differ from those in its document")
+            indptr, indices = arrays["indptr"], arrays["indices"]
+            check_array("indptr", indptr, np.int64, (len(words) + 1,))
+            check_array("indices", indices, np.int32, (None,))
+            check_starts("indptr", indptr, len(indices))
+            check_indices("indices", indices, len(names))
+            check_ascending("indices", indices, indptr)
+            matrix = _binary_csr(indices, indptr, len(names))
             return cls(words, NamedMatrix(matrix, names))
         except (KeyError, ValueError, IndexError, TypeError) as error:
             raise StorageError(f"the saved word features are damaged ({error}); save the model again") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from metalda.meta.design import Design
 from metalda.models.effects import EffectTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
-from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extra
 from metalda.samplers.folding import Documents, infer_theta
 from metalda.utils.threads import count_jobs
 
@@ -100,6 +100,10 @@ class Declaration(EffectTables):
             return np.zeros(len(unseen), bool)
         known: NDArray[np.bool_] = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
         return known
+
+    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+        """Raise StorageError unless these are further arrays of this model's draws, stacked: here, none."""
+        no_extra(extra, n_draws, n_topics)
 
     def _mean_phi(
         self, draws: Sequence[Draw], vocabulary: Sequence[str], word_prior: LogLinear, unseen: Sequence[str] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from metalda.models.lda import LDA
 from metalda.models.short_texts import DMM
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
-from metalda.samplers.latent import mean_softmax, mean_softmax_alone
+from metalda.samplers.latent import check_topic_vectors, mean_softmax, mean_softmax_alone
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,6 +123,10 @@ class LFLDA(LDA, EmbeddedModel):
             )
         n_initial = self.n_iter * 3 // 4 if self.initial_iterations is None else self.initial_iterations
         return LatentFeatures(vectors[known], known, float(self.weight), n_initial, float(self.regularization))
+
+    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+        vectors, _ = self._vectors(())
+        check_topic_vectors(extra, n_draws, n_topics, vectors.shape[1])
 
     def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
         return self._vectors(unseen)[1] & (self.weight > 0)

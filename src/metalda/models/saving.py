@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from metalda.corpus import Corpus, Schema
-from metalda.errors import InputError, StorageError
+from metalda.errors import StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.fitted import Fitted
@@ -21,6 +20,17 @@ from metalda.samplers import Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import read_folder
 from metalda.training.loop import Trained
+from metalda.utils.checks import (
+    check_array,
+    check_finite,
+    check_flag,
+    check_integer,
+    check_keys,
+    check_names,
+    check_object,
+    check_range,
+    reading_damage,
+)
 from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
@@ -47,14 +57,10 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
     """
     document, arrays = read_folder(path, "model")
     name = document.get("model")
-    if name not in CLASSES:
-        raise StorageError(f"{path}: holds a model {name!r}, which this version of metalda does not know")
-    try:
+    if not isinstance(name, str) or name not in CLASSES:
+        raise StorageError(f"{path}: holds a model {str(name)[:40]!r}, which this version of metalda does not know")
+    with reading_damage(path, "model", "save it again"):
         return unpack_model(CLASSES[name].load(), document, arrays)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise StorageError(f"{path}: the model is damaged ({type(error).__name__}: {error}); save it again") from error
 
 
 def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -76,10 +82,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(fitted.draws).items()}
     arrays["doc_topics"] = fitted.doc_topics
-    arrays["labels.row_of"] = fitted.labels.row_of
-    arrays["labels.starts"] = fitted.labels.row_starts
-    arrays["labels.labels"] = fitted.labels.row_labels
-    arrays["labels.values"] = fitted.labels.row_values
+    arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
     arrays.update({f"history.{name}": column for name, column in fitted.history.items()})
     arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(fitted.vocabulary)
     features, embeddings = model._word_features(), parameters.get("embeddings")
@@ -95,10 +98,63 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
 def unpack_model(
     model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> TopicModel:
-    """The model that `pack_model` took apart."""
-    parameters = dict(document["parameters"])
-    vocabulary = unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"])
-    if document["named_by_parameter"]:
+    """The model that `pack_model` took apart. Every value is checked before it is used: see `utils.checks`."""
+    check_keys("the arrays", arrays, _array_names(document, arrays))
+    vocabulary = check_names("vocabulary", unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"]))
+    model = _unpack_parameters(model_class, document, arrays, vocabulary)
+    label_names = check_names("label_names", document["label_names"])
+    feature_names = check_names("feature_names", document["feature_names"])
+    zero_is_a_number = check_flag("zero_is_a_number", document["zero_is_a_number"])
+    labels = Design.from_arrays((*label_names, DEFAULT), _under(arrays, "labels"), zero_is_a_number=zero_is_a_number)
+    doc_prior, word_prior = model._prior_of_documents(labels), model._prior_by_name(vocabulary, feature_names)
+    if label_names and not model.uses_labels:
+        raise StorageError("label_names must be empty for a model without labels")
+    if word_prior.design.names[:-1] != feature_names:
+        raise StorageError("feature_names must be empty for a model without word features")
+    draws = unpack_draws(_under(arrays, "draws"), doc_prior, word_prior, model._check_extra)
+    doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
+    check_array("doc_topics", doc_topics, np.float32, (len(labels.row_of), n_topics))
+    check_range("doc_topics", doc_topics, 0, 1 + 1e-3)
+    n_iter = check_integer("n_iter", document["n_iter"], 0)
+    history = _under(arrays, "history")
+    for name, column in history.items():
+        check_array(f"history.{name}", column, (np.int64, np.float64), (n_iter,))
+        if name != "log_likelihood":  # which may be -inf for extreme parameters
+            check_range(f"history.{name}", column, 0, 2**53)
+    model._keep_result(
+        Trained(tuple(draws), doc_topics, history, n_iter, check_integer("seed", document["seed"], 0)),
+        vocabulary,
+        doc_prior,
+        word_prior,
+        schema=None if document["schema"] is None else Schema.from_json(document["schema"]),
+        n_shards=check_integer("n_shards", document["n_shards"], 1),
+        named_words=check_flag("named_words", document["named_words"]),
+    )
+    check_finite("phi", model.fitted_.phi, low=0)
+    return model
+
+
+def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """The arrays of a model. Those of features, vectors and draws have checks of their own."""
+    names = ["doc_topics", "vocabulary.text", "vocabulary.ends"]
+    names += [f"labels.{name}" for name in ("row_of", "starts", "labels", "values")]
+    names += [f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved")]
+    optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
+    groups = ("draws.", *(f"{name}." for name in ("word_features", "embeddings") if name in document))
+    return [*names, *(name for name in arrays if name in optional or name.startswith(groups))]
+
+
+def _unpack_parameters(
+    model_class: type[TopicModel],
+    document: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    vocabulary: tuple[str, ...],
+) -> TopicModel:
+    """The model before it is fitted."""
+    parameters = dict(check_object("parameters", document["parameters"]))
+    names = model_class._get_param_names()
+    check_keys("parameters", parameters, [name for name in names if name not in _KEPT_ELSEWHERE])
+    if check_flag("named_by_parameter", document["named_by_parameter"]):
         parameters["vocabulary"] = list(vocabulary)
     if "word_features" in document:
         parameters["word_features"] = WordFeatures.from_arrays(
@@ -107,32 +163,10 @@ def unpack_model(
     if "embeddings" in document:
         parameters["embeddings"] = Embeddings.from_arrays(document["embeddings"], _under(arrays, "embeddings"))
     model = model_class(**parameters)
-    if document["named_columns"]:
+    model._validate_params()
+    if check_flag("named_columns", document["named_columns"]):
         model.feature_names_in_ = np.array(vocabulary, dtype=object)
-    trained = Trained(
-        tuple(unpack_draws(_under(arrays, "draws"))),
-        arrays["doc_topics"],
-        _under(arrays, "history"),
-        document["n_iter"],
-        document["seed"],
-    )
-    labels = _unpack_labels(document, _under(arrays, "labels"))
-    return model._keep_result(
-        trained,
-        vocabulary,
-        model._prior_of_documents(labels),
-        model._prior_by_name(vocabulary, tuple(document["feature_names"])),
-        schema=None if document["schema"] is None else Schema.from_json(document["schema"]),
-        n_shards=document["n_shards"],
-        named_words=document["named_words"],
-    )
-
-
-def _unpack_labels(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Design:
-    names = (*document["label_names"], DEFAULT)
-    shape = (len(arrays["starts"]) - 1, len(names))
-    rows = sparse.csr_array((arrays["values"], arrays["labels"], arrays["starts"]), shape=shape)
-    return Design.from_rows(names, arrays["row_of"], rows, zero_is_a_number=document["zero_is_a_number"])
+    return model
 
 
 def _under(arrays: Mapping[str, NDArray[Any]], group: str) -> dict[str, NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from metalda.models.lda import LDA
 from metalda.priors import Fixed, LogLinear
 from metalda.samplers import Draw, PseudoDocuments, Sampler, Urn
 from metalda.samplers.folding import Documents
-from metalda.samplers.pseudo import Mixture, infer_from_mixtures
+from metalda.samplers.pseudo import Mixture, check_pseudo_counts, infer_from_mixtures
 from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
@@ -141,6 +141,9 @@ class PTM(LDA):
                 f"words: lower n_pseudo_documents to {n_documents:,} or less"
             )
         return PseudoDocuments(int(self.n_pseudo_documents), float(self.concentration))
+
+    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+        check_pseudo_counts(extra, n_draws, n_topics)
 
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]

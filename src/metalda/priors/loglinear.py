@@ -20,6 +20,7 @@ from metalda.errors import InputError
 from metalda.kernels.border import frozen
 from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weights
 from metalda.meta.design import Design
+from metalda.utils.checks import check_array, check_finite, check_range
 from metalda.utils.threads import Run
 
 FAINTEST = 1e-20  # sums of parameters below this are raised to it; it is still negligible relative to a count
@@ -103,6 +104,12 @@ class LogLinear:
         log_weights = np.zeros((len(self.design.names), n_topics))
         log_weights[-1] = math.log(self.start)
         return log_weights
+
+    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+        """Raise StorageError unless these are log weights of this prior: of one state, or of several draws."""
+        draws = () if n_draws is None else (n_draws,)
+        check_array(name, log_weights, np.float64, (*draws, len(self.design.names), n_topics))
+        check_finite(name, log_weights)
 
     def products(self, log_weights: Weights) -> NDArray[np.float32]:
         """The product of the weights of every row [row, topic], without rescaling."""
@@ -200,6 +207,11 @@ def _empty(design: Design, log_weights: Weights) -> NDArray[np.float32]:
 
 class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
+
+    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+        """Weights are logarithms of positive floats."""
+        super().check_weights(name, log_weights, n_draws, n_topics)
+        check_range(name, log_weights, -750, 710)
 
 
 class Learning(LogLinear):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.errors import StorageError
 from metalda.priors.loglinear import LogLinear, Weights, require_binary
+from metalda.utils.checks import check_array, check_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,18 @@ class Masked(LogLinear):
             log_weights[label, own] = math.log(self.start)
         log_weights[-1, n_topics - self.n_shared :] = math.log(self.start)
         return log_weights
+
+    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+        """The mask is that of the labels, and all other weights are finite."""
+        draws = () if n_draws is None else (n_draws,)
+        n_labels = len(self.design.names)
+        check_array(name, log_weights, np.float64, (*draws, n_labels, n_topics))
+        if n_topics != self.topics_per_label * (n_labels - 1) + self.n_shared:
+            raise StorageError(f"{name} must have the topics of {n_labels - 1:,} labels, not {n_topics:,} topics")
+        masked = np.isneginf(self.start_weights(n_topics))
+        if not (np.isneginf(log_weights) == masked).all():
+            raise StorageError(f"{name} must be -inf for the topics of other labels only")
+        check_range(name, log_weights, -math.inf, float(np.finfo(np.float64).max))
 
     def alpha_of_new(
         self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool

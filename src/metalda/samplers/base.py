@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
 from metalda.samplers.counts import TopicCounts, Topics
-from metalda.samplers.draws import Draw
+from metalda.samplers.draws import Draw, no_extra
 from metalda.samplers.shards import Shard, group_words
+from metalda.utils.checks import check_array, check_indices
 from metalda.utils.chunks import tally
 from metalda.utils.threads import Run
 
@@ -75,7 +76,11 @@ class Sampler(ABC):
 
     @abstractmethod
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
-        """The assignment with these arrays. Raises ValueError if they do not fit the problem."""
+        """The assignment with these arrays; StorageError if they do not fit the problem."""
+
+    def check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
+        """Raise StorageError unless these are the `Draw.extra` of some draws, stacked."""
+        no_extra(extra, n_draws, n_topics)
 
     @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
@@ -85,6 +90,12 @@ class Sampler(ABC):
     def memory(self, problem: Problem, n_threads: int) -> int:
         """Bytes in addition to those of tokens, their topics and n[k, v]."""
         return 0
+
+
+def check_topics(problem: Problem, topics: NDArray[Any]) -> None:
+    """Raise StorageError unless there is a topic for every token."""
+    check_array("topics", topics, np.uint16, problem.words.shape)
+    check_indices("topics", topics, problem.n_topics)
 
 
 class Assignment(ABC):

@@ -5,7 +5,7 @@ alpha and phi are formed within each draw and then averaged. Products of average
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from metalda.errors import StorageError
 from metalda.priors import LogLinear
+from metalda.utils.checks import (
+    check_array,
+    check_ascending,
+    check_finite,
+    check_indices,
+    check_keys,
+    check_range,
+    check_starts,
+)
 
 _CHUNK = 4096  # words whose phi is formed at a time
 _STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals", "word_mass")
 _EXTRA = "extra."
+_MOST_TOKENS = 2**53  # that a float64 counts exactly
+
+# Raises StorageError unless further arrays of a sampler are right, given the numbers of draws and of topics.
+CheckExtra = Callable[[Mapping[str, NDArray[Any]], int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +102,15 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
     }
 
 
-def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
-    """The inverse of `pack_draws`."""
-    draws, first = [], 0
+def unpack_draws(
+    arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear, check_extra: CheckExtra
+) -> list[Draw]:
+    """The inverse of `pack_draws`; StorageError unless the arrays fit the priors and each other."""
     extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
+    n_draws, n_topics = _check_stacked(arrays, doc_prior, word_prior)
+    _check_counts(arrays, n_draws, n_topics, len(word_prior.design.row_of))
+    check_extra(extra, n_draws, n_topics)
+    draws, first = [], 0
     for i, starts in enumerate(arrays["count_starts"]):
         parts = {name: arrays[name][i] for name in _STACKED}
         last = first + int(starts[-1])
@@ -100,3 +119,50 @@ def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
         draws.append(Draw(**parts, word_topic_counts=matrix, extra={name: array[i] for name, array in extra.items()}))
         first = last
     return draws
+
+
+def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear) -> tuple[int, int]:
+    """Check what all draws have in one array each; returns the numbers of draws and of topics."""
+    log_doc_weights, log_word_weights, mean_alpha, topic_totals, word_mass = (arrays[name] for name in _STACKED)
+    check_array("mean_alpha", mean_alpha, np.float64, (None, None))
+    n_draws, n_topics = mean_alpha.shape
+    if not n_draws or not 1 <= n_topics < 2**16:
+        raise StorageError(f"mean_alpha has {n_draws:,} draws of {n_topics:,} topics")
+    check_array("topic_totals", topic_totals, np.int64, (n_draws, n_topics))
+    check_array("word_mass", word_mass, np.float64, (n_draws, n_topics))
+    doc_prior.check_weights("log_doc_weights", log_doc_weights, n_draws, n_topics)
+    word_prior.check_weights("log_word_weights", log_word_weights, n_draws, n_topics)
+    check_finite("mean_alpha", mean_alpha, low=0)
+    check_range("topic_totals", topic_totals, 0, _MOST_TOKENS)
+    check_finite("word_mass", word_mass, low=float(np.finfo(np.float64).tiny))
+    if not np.isfinite(total := mean_alpha.sum(axis=1)).all() or not (total > 0).all():
+        raise StorageError("mean_alpha must have a finite, positive sum")
+    return n_draws, n_topics
+
+
+def _check_counts(arrays: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int, n_words: int) -> None:
+    """Check n[k, v] of all draws."""
+    starts, topics, counts = arrays["count_starts"], arrays["count_topics"], arrays["counts"]
+    check_array("count_starts", starts, np.int64, (n_draws, n_words + 1))
+    check_array("count_topics", topics, np.uint16, (None,))
+    check_array("counts", counts, (np.int32, np.float64), (len(topics),))
+    check_indices("count_topics", topics, n_topics)
+    if counts.dtype.kind == "f":
+        check_finite("counts", counts, low=0)
+    else:
+        check_range("counts", counts, 0, _MOST_TOKENS)
+    first = 0
+    for own in starts:
+        last = first + int(own[-1])
+        if not first <= last <= len(topics):
+            raise StorageError("count_starts must end within the counts")
+        check_starts("count_starts", own, last - first)
+        check_ascending("count_topics", topics[first:last], own)
+        first = last
+    if first != len(topics):
+        raise StorageError(f"count_starts must end with the last of {len(topics):,} counts, not after {first:,}")
+
+
+def no_extra(extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+    """The check of samplers whose draws have no further arrays."""
+    check_keys("the draws", extra, ())

@@ -10,15 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.errors import StorageError
 from metalda.kernels.border import frozen
 from metalda.kernels.pseudo import log_multinomials, mix_pseudo_documents, move_documents, word_probabilities
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents
 from metalda.samplers.shards import Shard, count_scratch, make_scratch, shard_bounds, sweep_shards
 from metalda.samplers.tokens import Tokens
+from metalda.utils.checks import check_array, check_keys, check_range
 from metalda.utils.threads import Run, thread_map
 
 _TOKENS = 16384  # tokens that a thread takes at a time, because their words have a row of probabilities each
@@ -46,10 +48,19 @@ class PseudoDocuments(Sampler):
         return PseudoAssignment(problem, self, topics, pseudo.astype(np.int32), n_threads)
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
-        topics, pseudo = arrays["topics"].copy(), arrays["pseudo_documents"].copy()
-        if len(topics) != len(problem.words) or len(pseudo) != len(problem.offsets) - 1:
-            raise ValueError("the number of tokens or documents differs")
+        names = ("topics", "pseudo_documents")
+        check_keys("the assignment", arrays, names)
+        topics, pseudo = (arrays[name].copy() for name in names)
+        check_topics(problem, topics)
+        check_array("pseudo_documents", pseudo, np.int32, (len(problem.offsets) - 1,))
+        check_range("pseudo_documents", pseudo, 0, self.n_pseudo)
+        if ((pseudo == self.n_pseudo) != (np.diff(problem.offsets) == 0)).any():
+            raise StorageError("pseudo_documents must have a pseudo-document for every document with words")
         return PseudoAssignment(problem, self, topics, pseudo, n_threads)
+
+    def check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
+        check_pseudo_counts(extra, n_draws, n_topics)
+        check_array("pseudo_sizes", extra["pseudo_sizes"], np.int32, (n_draws, self.n_pseudo))
 
     def memory(self, problem: Problem, n_threads: int) -> int:
         """N[l, k] by shard with working copies, and copies of n[k, v]."""
@@ -239,6 +250,18 @@ class Mixture(NamedTuple):
     def mean(self) -> NDArray[np.float64]:
         """Expected proportions of a document without words."""
         return self.prior @ self.theta
+
+
+def check_pseudo_counts(extra: Arrays, n_draws: int, n_topics: int) -> None:
+    """Raise StorageError unless the draws have N[l, k] and M[l] of the same pseudo-documents."""
+    check_keys("the draws", extra, ("pseudo_counts", "pseudo_sizes"))
+    counts, sizes = extra["pseudo_counts"], extra["pseudo_sizes"]
+    check_array("pseudo_sizes", sizes, np.int32, (n_draws, None))
+    check_array("pseudo_counts", counts, np.int32, (n_draws, sizes.shape[1], n_topics))
+    for name, array in extra.items():
+        check_range(name, array, 0, np.iinfo(np.int32).max)
+    if not sizes.any(axis=1).all():
+        raise StorageError("pseudo_sizes must have a pseudo-document with documents")
 
 
 def infer_from_mixtures(

@@ -8,11 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.errors import StorageError
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.shards import Shard, cut_blocks
+from metalda.utils.checks import check_keys
 from metalda.utils.chunks import spans
 from metalda.utils.threads import Run
 
@@ -40,9 +42,16 @@ class Tokens(Sampler):
         return TokenAssignment(problem, topics)
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
-        topics = arrays["topics"].copy()
-        if len(topics) != len(problem.words):
-            raise ValueError("the number of tokens differs")
+        check_keys("the assignment", arrays, ("topics",))
+        check_topics(problem, arrays["topics"])
+        prior, topics = problem.doc_prior, arrays["topics"].copy()
+        allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
+        if not allowed.all():
+            for first, last in spans(problem.offsets):
+                offsets = problem.offsets[first : last + 1]
+                rows = np.repeat(prior.design.row_of[first:last], np.diff(offsets))
+                if not allowed[rows, topics[offsets[0] : offsets[-1]]].all():
+                    raise StorageError("topics has a topic of a label that the document does not have")
         return TokenAssignment(problem, topics)
 
 

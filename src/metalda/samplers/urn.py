@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from metalda.errors import StorageError
 from metalda.kernels.border import frozen
 from metalda.kernels.urn import (
     ROOM,
@@ -26,11 +27,12 @@ from metalda.kernels.urn import (
     weigh_new_documents,
 )
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler
+from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents, fill_rows
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
+from metalda.utils.checks import check_array, check_keys, check_range
 from metalda.utils.threads import Run
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two such is still a float64
@@ -57,9 +59,15 @@ class Urn(Sampler):
         return UrnAssignment(problem, self, topics, promoted, n_threads)
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
-        topics, promoted = arrays["topics"].copy(), arrays["promoted"].copy()
-        if len(topics) != len(problem.words) or len(promoted) != (len(topics) if self._promotes else 0):
-            raise ValueError("the number of tokens differs")
+        names = ("topics", "promoted")
+        check_keys("the assignment", arrays, names)
+        topics, promoted = (arrays[name].copy() for name in names)
+        check_topics(problem, topics)
+        check_array("promoted", promoted, np.uint8, (len(topics) if self._promotes else 0,))
+        check_range("promoted", promoted, 0, 1)
+        lengths = np.diff(problem.offsets)
+        if (np.repeat(topics[problem.offsets[:-1][lengths > 0]], lengths[lengths > 0]) != topics).any():
+            raise StorageError("topics must be equal for all tokens of a document")
         return UrnAssignment(problem, self, topics, promoted, n_threads)
 
     @property

@@ -117,7 +117,12 @@ def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) ->
 
 
 def load_arrays(path: Path, names: list[str], *, mapped: bool) -> dict[str, np.ndarray]:
-    """Return the arrays of one file, as memory maps if `mapped`."""
+    """Return the arrays of one file, as memory maps if `mapped`; in any case aligned, as kernels expect."""
+    arrays = _load_arrays(path, names, mapped=mapped)
+    return {name: np.require(array, requirements="A") for name, array in arrays.items()}
+
+
+def _load_arrays(path: Path, names: list[str], *, mapped: bool) -> dict[str, np.ndarray]:
     if path.suffix == ".npy":
         (name,) = names
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)

@@ -293,6 +293,8 @@ def _here(folder: Path | Remote, names: Iterable[str]) -> Iterator[Path]:
 def _read_file(path: Path, shown: Path | Remote, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
     """Check and read one array file; `shown` is its name in error messages."""
     try:
+        if path.exists() and not path.is_file():  # reading a pipe would wait forever
+            raise StorageError(f"{shown}: damaged: not a regular file")
         size = path.stat().st_size
         if size != file.size:
             raise StorageError(f"{shown}: damaged: {size:,} bytes instead of {file.size:,}")

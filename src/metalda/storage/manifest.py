@@ -88,6 +88,8 @@ def says_format(path: Path | Remote, kind: str) -> bool:
 
 
 def _parse(path: Path | Remote) -> Any:
+    if isinstance(path, Path) and path.exists() and not path.is_file():  # reading a pipe would wait forever
+        raise StorageError(f"{path}: cannot be read: not a regular file")
     try:
         return json.loads(path.read_bytes(), parse_constant=_reject_constant)
     except OSError as error:

@@ -16,8 +16,16 @@ from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import check_writable, locate, read_folder, write_folder
 from metalda.training.gibbs import ChainState, Generators, resume_chain
+from metalda.utils.checks import (
+    check_array,
+    check_integer,
+    check_object,
+    check_range,
+    reading_damage,
+)
 
 KIND = "checkpoint"
+_REMEDY = "start again without it"
 
 
 class TraceRow(NamedTuple):
@@ -88,41 +96,25 @@ class Checkpoint:
         }
         write_folder(self.folder, KIND, document, arrays)
 
-    def load(self, problem: Problem, n_threads: int) -> Progress:
+    def load(self, problem: Problem, n_iter: int, n_threads: int) -> Progress:
         """The progress of this run. A checkpoint of another run is an error that names the difference."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
-        try:
-            rngs = Generators.spawn(0, problem)
-            for rng, saved in zip(rngs.all, document["generators"], strict=True):
-                rng.bit_generator.state = saved
-            state = resume_chain(
-                problem,
-                _under(arrays, "assignment."),
-                arrays["log_doc_weights"].copy(),
-                arrays["log_word_weights"].copy(),
-                len(arrays["trace"]),
-                n_threads,
-            )
-            packed = _under(arrays, "draws.")
-            draws, doc_topics = [], np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
-            if packed:
-                draws, doc_topics = unpack_draws(packed), arrays["doc_topics"].copy()
-            trace = [TraceRow(float(a), float(b), *map(int, counts)) for a, b, *counts in arrays["trace"]]
-            return Progress(state, rngs, draws, doc_topics, int(document["seed"]), trace)
-        except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise StorageError(f"{self.folder}: the checkpoint is damaged ({error}); start again without it") from error
+        with reading_damage(self.folder, KIND, _REMEDY):
+            if len(arrays["trace"]) > n_iter:
+                raise StorageError(f"trace has more than {n_iter:,} iterations")
+            return _unpack_progress(document, arrays, problem, n_threads)
 
     def _check_identity(self, saved: Any) -> None:
-        if not isinstance(saved, dict):
-            raise StorageError(f"{self.folder}: the checkpoint is damaged (no identity); start again without it")
+        if not isinstance(saved, dict) or not isinstance(saved.get("parameters"), dict):
+            raise StorageError(f"{self.folder}: the checkpoint is damaged (no identity); {_REMEDY}")
         for what, value in self.identity.items():
             if what != "parameters" and saved.get(what) != value:
                 raise InputError(
                     f"{self.folder}: the checkpoint belongs to other data ({what} differ); "
                     "give the data it was made with, or another folder"
                 )
-        before, now = saved.get("parameters", {}), self.identity["parameters"]
+        before, now = saved["parameters"], self.identity["parameters"]
         changed = [name for name in now if before.get(name) != now[name]]
         if changed:
             shown = ", ".join(f"{name}={before.get(name)!r}, now {now[name]!r}" for name in changed)
@@ -130,6 +122,45 @@ class Checkpoint:
                 f"{self.folder}: the checkpoint was made with other parameters ({shown}); "
                 "give the same ones, or another folder"
             )
+
+
+def _unpack_progress(
+    document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], problem: Problem, n_threads: int
+) -> Progress:
+    """The progress that `Checkpoint.save` took apart. Every value is checked before it is used."""
+    n_documents, n_topics = len(problem.offsets) - 1, problem.n_topics
+    rngs = Generators.spawn(0, problem)
+    for rng, saved in zip(rngs.all, document["generators"], strict=True):
+        rng.bit_generator.state = _checked_generator(saved)
+    log_doc_weights, log_word_weights = arrays["log_doc_weights"].copy(), arrays["log_word_weights"].copy()
+    problem.doc_prior.check_weights("log_doc_weights", log_doc_weights, None, n_topics)
+    problem.word_prior.check_weights("log_word_weights", log_word_weights, None, n_topics)
+    check_array("trace", arrays["trace"], np.float64, (None, len(TraceRow._fields)))
+    check_range("the seconds and counts of the trace", arrays["trace"][:, 1:], 0, 2**53)
+    trace = [TraceRow(float(a), float(b), *map(int, counts)) for a, b, *counts in arrays["trace"]]
+    assignment = _under(arrays, "assignment.")
+    state = resume_chain(problem, assignment, log_doc_weights, log_word_weights, len(trace), n_threads)
+    draws, doc_topics = [], np.zeros((n_documents, n_topics), np.float32)
+    if packed := _under(arrays, "draws."):
+        draws = unpack_draws(packed, problem.doc_prior, problem.word_prior, problem.sampler.check_extra)
+        if len(draws[0].mean_alpha) != n_topics:
+            raise StorageError(f"the draws must have {n_topics:,} topics")
+        doc_topics = arrays["doc_topics"].copy()
+        check_array("doc_topics", doc_topics, np.float32, (n_documents, n_topics))
+        check_range("doc_topics", doc_topics, 0, len(draws) * (1 + 1e-3))
+    return Progress(state, rngs, draws, doc_topics, check_integer("seed", document["seed"], 0), trace)
+
+
+def _checked_generator(saved: Any) -> dict[str, Any]:
+    """The state of a PCG64 generator. An even increment could make it repeat one number forever."""
+    outer = check_object("a generator", saved)
+    inner = check_object("a generator", outer["state"])
+    if outer["bit_generator"] != "PCG64" or not check_integer("inc", inner["inc"], 0, 2**128 - 1) % 2:
+        raise StorageError("a generator has an impossible state")
+    check_integer("state", inner["state"], 0, 2**128 - 1)
+    check_integer("has_uint32", outer["has_uint32"], 0, 1)
+    check_integer("uinteger", outer["uinteger"], 0, 2**32 - 1)
+    return outer
 
 
 def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

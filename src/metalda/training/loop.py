@@ -71,7 +71,7 @@ def train(
     with pool or nullcontext(), deferred_interrupt() as interrupted:
         n_threads = min(n_jobs, len(problem.shards))
         if checkpoint is not None and checkpoint.exists:
-            progress = checkpoint.load(problem, n_threads)
+            progress = checkpoint.load(problem, n_iter, n_threads)
             logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
         else:
             progress = _start(problem, seed, n_threads)

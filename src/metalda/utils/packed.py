@@ -9,6 +9,9 @@ from typing import Any, overload
 
 import numpy as np
 
+from metalda.errors import StorageError
+from metalda.utils.checks import check_array, check_starts
+
 _AT_ONCE = 10_000
 
 
@@ -21,7 +24,7 @@ def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpack_words(data: np.ndarray, offsets: np.ndarray) -> tuple[str, ...]:
-    """Invert ``pack_words``; ValueError if the offsets do not fit."""
+    """Invert ``pack_words``; StorageError if the arrays are damaged."""
     return tuple(PackedStrings(data, offsets))
 
 
@@ -31,11 +34,12 @@ class PackedStrings(Sequence[str]):
 
     data: np.ndarray
     offsets: np.ndarray
+    source: str = ""  # the file, for error messages
 
     def __post_init__(self) -> None:
-        offsets = self.offsets
-        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(self.data) or (np.diff(offsets) < 0).any():
-            raise ValueError("the offsets of its words do not fit")
+        check_array("the text of its words", self.data, np.uint8, (None,))
+        check_array("the offsets of its words", self.offsets, np.int64, (None,))
+        check_starts("the offsets of its words", self.offsets, len(self.data))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -48,14 +52,21 @@ class PackedStrings(Sequence[str]):
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         i = range(len(self))[index]
-        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
+        return self._decode(self.data[self.offsets[i] : self.offsets[i + 1]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), _AT_ONCE):
             ends = self.offsets[first : first + _AT_ONCE + 1]
             text = self.data[ends[0] : ends[-1]].tobytes()
             for begin, end in pairwise((ends - ends[0]).tolist()):
-                yield text[begin:end].decode("utf-8", "surrogatepass")
+                yield self._decode(text[begin:end])
+
+    def _decode(self, text: bytes) -> str:
+        try:
+            return text.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            place = f"{self.source}: " if self.source else ""
+            raise StorageError(f"{place}damaged: the saved string {text[:40]!r} is not UTF-8") from error
 
     def __eq__(self, other: Any) -> bool:
         if isinstance(other, str) or not isinstance(other, Sequence):

@@ -1,0 +1,116 @@
+"""Models, checkpoints and corpora with one value changed: they work, or one line says what is wrong; nothing crashes."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metalda
+import tampering
+from metalda.errors import StorageError
+from metalda.storage import read_folder, write_folder
+
+FINE = ("works", "refused", "same")
+
+# Each of these crashed, hung or ended in a traceback before loaded values were checked.
+BROKE = [
+    ("model-DMR", "array", "draws.count_starts", "million"),
+    ("model-MetaLDA", "array", "draws.count_starts", "wrapped"),
+    ("model-PTM", "array", "draws.count_starts", "noise"),
+    ("model-MetaLDA", "array", "labels.labels", "million"),
+    ("model-MetaLDA", "array", "labels.starts", "million"),
+    ("model-MetaLDA", "array", "labels.row_of", "million"),
+    ("model-LabeledLDA", "json", '["label_names"]', "longer"),
+    ("model-MetaLDA", "json", '["label_names"]', "shorter"),
+    ("model-MetaLDA", "json", '["feature_names", 0]', "missing"),
+    ("model-MetaLDA", "json", '["model"]', "empty list"),
+    ("model-MetaLDA", "json", '["seed"]', "string"),
+    ("model-MetaLDA", "json", '["n_iter"]', "string"),
+    ("model-MetaLDA", "json", '["parameters"]', "empty list"),
+    ("model-LFLDA", "array", "history.log_likelihood", "longer"),
+    ("model-DMR", "array", "doc_topics", "nan"),
+    ("checkpoint-MetaLDA", "array", "log_doc_weights", "nan"),
+    ("checkpoint-MetaLDA", "array", "log_word_weights", "all nan"),
+    ("checkpoint-MetaLDA", "array", "log_word_weights", "narrower"),
+    ("checkpoint-MetaLDA", "array", "assignment.topics", "largest"),
+    ("checkpoint-PTM", "array", "assignment.pseudo_documents", "million"),
+    ("checkpoint-LFLDA", "array", "assignment.kinds", "largest"),
+    ("checkpoint-MetaLDA", "json", '["generators", 0, "has_uint32"]', "large"),
+    ("checkpoint-MetaLDA", "json", '["identity", "parameters"]', "empty list"),
+    ("corpus-prepared", "array", "label_rows", "million"),
+    ("corpus-prepared", "array", "label_columns", "million"),
+    ("corpus-prepared", "array", "offsets", "wrapped"),
+    ("corpus-prepared", "array", "id_bytes", "noise"),
+    ("corpus-prepared", "json", '["labels", 0]', "missing"),
+]
+
+
+@pytest.fixture(scope="module")
+def saves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saves")
+    tampering.make_saves(folder)
+    return folder
+
+
+def assert_fine(outcomes: dict[tampering.Job, str]) -> None:
+    broken = {" ".join(job): outcome for job, outcome in outcomes.items() if outcome not in FINE}
+    assert not broken
+
+
+def test_what_broke_before_is_refused_and_other_changes_too_or_they_work(saves: Path) -> None:
+    """In one child, since it takes seconds to start."""
+    jobs = random.Random(1).sample(tampering.jobs_of(saves), 150)
+    outcomes = tampering.run(saves, sorted({*jobs, *BROKE}), seed=1)
+    assert_fine(outcomes)
+    assert {" ".join(job): outcomes[job] for job in BROKE if outcomes[job] != "refused"} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_every_change_of_every_value_works_or_is_refused(saves: Path, seed: int) -> None:
+    jobs = tampering.jobs_of(saves)
+    assert len(jobs) > 5000
+    assert_fine(tampering.run(saves, jobs, seed=seed))
+
+
+@pytest.mark.parametrize(("kind", "save"), [("model", "model-PTM"), ("corpus", "corpus-prepared")])
+@pytest.mark.parametrize("which", ["manifest", "arrays"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_instead_of_a_file_is_refused_at_once(
+    saves: Path, kind: str, save: str, which: str, tmp_path: Path
+) -> None:
+    document, arrays = read_folder(saves / save, kind)
+    folder = tmp_path / "m"
+    write_folder(folder, kind, document, arrays, layout="npy" if kind == "corpus" else "safetensors")
+    manifest = folder / f"{kind}.json"
+    pipe = manifest
+    if which == "arrays":
+        content = json.loads(manifest.read_text())
+        name = next(iter(content["files"]))
+        content["files"][name]["bytes"] = 0
+        manifest.write_text(json.dumps(content))
+        pipe = folder / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match="not a regular file"):
+        metalda.load(folder) if kind == "model" else metalda.Corpus.load(folder)
+
+
+def test_an_array_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
+    """The header of a .npy file may have any length."""
+    write_folder(tmp_path / "m", "thing", {}, {"x": np.arange(5.0)}, layout="npy")
+    (file,) = (tmp_path / "m").glob("*.npy")
+    data = file.read_bytes()
+    header = data[:-40].replace(b" \n", b"\n")
+    header = header[:8] + (len(header) - 10).to_bytes(2, "little") + header[10:]
+    file.write_bytes(header + data[-40:])
+    manifest = tmp_path / "m" / "thing.json"
+    content = json.loads(manifest.read_text())
+    content["files"][file.name]["bytes"] = file.stat().st_size
+    manifest.write_text(json.dumps(content))
+    array = read_folder(tmp_path / "m", "thing", mmap=True)[1]["x"]
+    assert array.flags.aligned
+    np.testing.assert_array_equal(array, np.arange(5.0))
