@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
-from metalda.storage.arrays import empty_beside
+from metalda.storage.arrays import empty_like_source
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
@@ -81,7 +81,7 @@ def order_by_group(
 
     If `words` is a large array on disk, so is the result.
     """
-    ordered = empty_beside(words, words.shape, np.int32)
+    ordered = empty_like_source(words, words.shape, np.int32)
     for first, last in spans(offsets):
         tokens = slice(int(offsets[first]), int(offsets[last]))
         keys = _group_keys(words[tokens], offsets[first : last + 1], groups)
