@@ -176,7 +176,7 @@ def test_no_overlap_is_an_error_with_examples_of_both_sides():
     features = WordFeatures.from_mapping({"cat": "animal", "rock": []})
     features.require_overlap(["dog", "cat"])
     for vocabulary in (["Cat", "Dog"], ["rock"], []):
-        with pytest.raises(InputError, match=r"word features for no word of the vocabulary: .*'cat'.*lower-case"):
+        with pytest.raises(InputError, match=r"no word of the vocabulary has features: .*'cat'.*lower-case"):
             features.require_overlap(vocabulary)
 
 

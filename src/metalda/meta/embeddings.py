@@ -1,7 +1,7 @@
 """Word vectors, the files that hold them, and the paper's rule that turns them into binary word features.
 
 Files are GloVe text, word2vec text and binary, and ``.npy`` with a list of words. Every reader is a generator of
-``(word, vector, place)``, so that a file of any size streams, and the numbers of words outside the vocabulary are never
+``(word, vector, place)``, so that files of any size are streamed. Vectors of words outside the vocabulary are not
 parsed. Errors name the ``place``, a line or a row number.
 """
 
@@ -33,7 +33,7 @@ Row = tuple[str, np.ndarray, str]  # word, vector, place
 
 _BLOCK = 4096  # rows binarized at once, which bounds the memory of the comparison
 _CHUNK = 1 << 20
-_LONGEST_WORD = 1 << 16  # bytes; a longer word in a binary file means that it is no word2vec file
+_LONGEST_WORD = 1 << 16  # bytes; a longer word in a binary file means that it is not a word2vec file
 _WIDEST = 1 << 16  # dimensions that a header may announce
 
 
@@ -122,7 +122,7 @@ class Embeddings:
 
     @classmethod
     def from_gensim(cls, keyed_vectors: Any, vocabulary: Iterable[str] | None = None) -> Embeddings:
-        """Take the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
+        """Convert the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
 
         Accepts any object with ``index_to_key`` and ``vectors``, so gensim need not be installed.
         """
@@ -165,7 +165,7 @@ class Embeddings:
         return {word: row for row, word in enumerate(self.words)}
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a small JSON document and plain arrays, from which ``from_arrays`` makes the same vectors."""
+        """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the vectors."""
         words, word_offsets = pack_words(self.words)
         document = {"n_words": len(self.words), "n_dimensions": self.vectors.shape[1]}
         return document, {"words": words, "word_offsets": word_offsets, "vectors": self.vectors}
