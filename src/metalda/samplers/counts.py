@@ -87,7 +87,7 @@ class TopicCounts:
     ) -> tuple[int, float]:
         """Resample the topics of a shard, or of one block, in place; returns how many moved, and log p(z | alpha).
 
-        With a block, only the lists of its words change, and `topic_totals` is updated instead of ``self.topic_totals``.
+        With a block, only the lists of its words change. `topic_totals` is updated instead of ``self.topic_totals``.
         """
         begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals

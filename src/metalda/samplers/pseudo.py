@@ -203,7 +203,7 @@ class PseudoAssignment(Assignment):
         return merged.count_topics(self.topics[shard.tokens][merged.tokens], self.problem.n_topics)
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
-        """Return the draw with N[l, k] and M[l]; its mean alpha is proportional to the mean theta of pseudo-documents."""
+        """Return the draw with N[l, k] and M[l]; mean alpha is proportional to the mean theta of pseudo-documents."""
         draw = super().keep(alpha, beta)
         counts, sizes = self.pseudo_counts, self.pseudo_sizes
         mean = Mixture.of(counts, sizes, alpha.values[0], self.sampler.concentration).mean
