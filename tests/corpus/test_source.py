@@ -88,7 +88,7 @@ def test_fields_by_name_or_number(tmp_path: Path) -> None:
         ("a.txt", b"a\n", {"format": "pdf"}, "wikipedia"),
         ("a.txt", b"\xff\xfe\xff", {}, "encoding"),
         ("a.txt.gz", b"nonsense", {}, "not compressed"),
-        ("a.tsv.xz", lzma.compress(b"a\tb\n" * 99)[:-9], {"text": 1}, "damaged or not complete"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\n" * 99)[:-9], {"text": 1}, "damaged or incomplete"),
         ("a.xml", b"<mediawiki><page>", {}, "not a Wikipedia dump"),
     ],
 )

@@ -209,7 +209,7 @@ def test_a_missing_file_and_a_directory_are_one_line(tmp_path, name):
     path = tmp_path / name
     assert error_of(path, words=path if name.endswith("npy") else None) == f"{path}: no such file"
     path.mkdir()
-    assert "is a folder, where a file is meant" in error_of(path, words=path if name.endswith("npy") else None)
+    assert "is a folder, but a file is needed" in error_of(path, words=path if name.endswith("npy") else None)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])

@@ -1,4 +1,4 @@
-"""From a document-term matrix to tokens, in an order that depends on the document alone."""
+"""Convert a document-term matrix to tokens, in an order that depends only on the document."""
 
 import hashlib
 import warnings
@@ -21,8 +21,8 @@ def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> FlatT
     """Return the tokens of a dense or sparse matrix of counts, or of a frame whose columns are the words.
 
     A count matrix has no word order, but document completion needs one, because it scores every second word. The
-    tokens of each document are permuted by hashes of its own words and counts, so that a document has the same order
-    in every matrix, row and column order.
+    tokens of each document are permuted by hashes of its words and counts, so that a document has the same order in
+    every matrix, row and column order.
     """
     if hasattr(matrix, "columns"):
         frame = collect_frame(matrix)

@@ -1,4 +1,4 @@
-"""Labels of documents, given in any usual form, as one named matrix."""
+"""Convert labels of documents, in any usual form, to a named matrix."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
         a two-dimensional array, sparse matrix (columns named "0", "1", …) or frame (its own names) of 0 and 1, or of
         real numbers for models that take them (DMR).
     n_documents : int
-        The number of rows that is required.
+        The required number of rows.
     """
     if y is None:
         return None
