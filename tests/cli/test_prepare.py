@@ -84,7 +84,7 @@ def test_options_that_say_how_to_read_have_no_effect_on_a_corpus(
     run: Run, corpus: Path, tmp_path: Path, options: tuple[object, ...], named: str
 ) -> None:
     line = error_line(run("fit", corpus, "-o", tmp_path / "model", *options))
-    assert f"corpus: is a prepared corpus, in which {named} has no effect; give it to metalda prepare" in line
+    assert f"corpus: is a prepared corpus, on which {named} has no effect; use it with metalda prepare" in line
     assert not (tmp_path / "model").exists()
 
 

@@ -6,7 +6,7 @@ import sys
 
 def main() -> None:
     """Run ``metalda``."""
-    gc.set_threshold(50_000)  # saves a tenth of the start: imports create many objects, and few of them are garbage
+    gc.set_threshold(50_000)  # saves a tenth of the start-up time: imports create many objects and little garbage
     from metalda.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):

@@ -237,7 +237,7 @@ def require_chains(models: Sequence[TopicModel]) -> None:
                 )
         if any(model.seed_ == other.seed_ for other in models[:i]):
             raise InputError(
-                f"model {i} has the seed of another, so it is the same chain; give each a different random_state (--seed)"
+                f"model {i} has the seed of another, so it is the same chain; give each its own random_state (--seed)"
             )
 
 

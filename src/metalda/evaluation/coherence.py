@@ -215,7 +215,8 @@ def coherence(
     -------
     Coherence, or dict of them
         Scores by topic, their mean and the mean of the best 20; the number of words that the reference does not
-        contain. These words are left out, as in gensim; a topic with fewer than two words left scores 0. No score is NaN.
+        contain. These words are left out, as in gensim. A topic with fewer than two remaining words scores 0. No score
+        is NaN.
 
     Examples
     --------
