@@ -6,7 +6,7 @@ class InputError(ValueError):
 
 
 class MissingLabelsError(InputError):
-    """The data lack the field that labels are read from."""
+    """The data do not have the field that labels are read from."""
 
 
 class EmptyVocabularyError(InputError):

@@ -10,6 +10,6 @@ def main() -> None:
     from metalda.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # characters that the terminal lacks are escaped
+        if hasattr(stream, "reconfigure"):  # escape characters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="metalda")

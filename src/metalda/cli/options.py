@@ -112,14 +112,17 @@ Cluster = Annotated[
 ]
 
 
-def _hush(quiet: bool) -> bool:
+def _silence_reading(quiet: bool) -> bool:
     if quiet:
         logging.getLogger("metalda.corpus").setLevel(logging.WARNING)  # the error border resets it
     return quiet
 
 
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.", callback=_hush, show_default=False)
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print only warnings and errors.", callback=_silence_reading, show_default=False
+    ),
 ]
 
 # Reading of data.
@@ -359,7 +362,7 @@ def names(text: str | None) -> tuple[str, ...]:
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
-    """``10,20,50``."""
+    """Parse ``10,20,50`` as three positive numbers."""
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:

@@ -51,9 +51,11 @@ class Schema:
         For numeric columns: the number of quantile bins, or the inner edges.
     numbers : mapping, str or sequence of str
         Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
-    format, suffix : str, optional
-        The format of the files, and the suffix of the file that it was found for. A format with a suffix applies to
-        files with this suffix only.
+    format : str, optional
+        The format of the files.
+    suffix : str, optional
+        The suffix of the file that the format was detected for. If given, the format applies only to files with this
+        suffix.
     encoding : str
         The encoding of text files.
     lowercase, token_pattern, stop_words, ngram_range, analyzer

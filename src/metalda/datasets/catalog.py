@@ -1,4 +1,4 @@
-"""The datasets: a description of each, its published size, and where its files are found."""
+"""The datasets: a description of each, its published size, and the search for its files."""
 
 from __future__ import annotations
 

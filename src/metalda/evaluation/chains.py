@@ -119,7 +119,7 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
         ``feature_effect`` [feature, topic], log weights relative to the average label or feature, as in
         ``model.label_effects()``, if the model has them. ``sample_stats``: ``lp``, the log-likelihood per word as in
         ``model.history_``, if it is known. ``constant_data``: ``similarity`` [topic], the smallest of a topic to its
-        partners in other chains; where it is low, the chains have found different topics.
+        partners in other chains; if it is low, the chains have found different topics.
 
     Examples
     --------

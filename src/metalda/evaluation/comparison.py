@@ -115,7 +115,7 @@ class Comparison:
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
     def to_plain(self) -> dict[str, Any]:
-        """Return both tables as plain data; None where a measure does not apply."""
+        """Return both tables as plain data; None if a measure does not apply."""
         tables = {"models": self.by_model(), "runs": self.by_run()}
         rows = {name: t.astype(object).where(t.notna(), None).to_dict("records") for name, t in tables.items()}
         return {"settings": self.settings, **rows}
@@ -160,8 +160,10 @@ def compare(
     folder : path, optional
         Folder for the result of each run (``runs.jsonl``), a checkpoint of the current run, and the table as
         ``comparison.csv`` and ``comparison.json``. The same call resumes from there, and repeats no finished run.
-    draws, unseen
-        How perplexity is computed: see `MetaLDA.perplexity`.
+    draws : {"mean", "last", "each"}
+        How predictions average over draws, as in `MetaLDA.perplexity`.
+    unseen : {"ignore", "features"}
+        Treatment of out-of-vocabulary words, as in `MetaLDA.perplexity`.
     checkpoint_every : int
         Iterations between checkpoints of the current run, if there is a folder.
     by_run : bool
@@ -302,7 +304,7 @@ def search_k(
 ) -> pd.DataFrame:
     """Fit a model with several numbers of topics, several times each, and measure each fit.
 
-    No single measure decides. Perplexity mostly falls with more topics, while stability and exclusivity show where
+    No single measure decides. Perplexity mostly falls with more topics, while stability and exclusivity show when
     topics begin to split or repeat each other. Look at them together with `plot_search`.
 
     Parameters

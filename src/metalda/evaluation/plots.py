@@ -187,9 +187,9 @@ def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: fl
     if by_label:
         legend = ax.legend(title=kind, fontsize="small")
         for text in legend.get_texts():
-            _plainly(text)
+            _show_literally(text)
     else:
-        _plainly(ax.set_title(f"{_name(table['first'].iloc[0])} vs. {_name(table['second'].iloc[0])}"))
+        _show_literally(ax.set_title(f"{_name(table['first'].iloc[0])} vs. {_name(table['second'].iloc[0])}"))
     return ax
 
 
@@ -235,10 +235,10 @@ def _name(name: object) -> str:
 def _name_ticks(axis: Any, places: Iterable[int], names: Sequence[str], **how: Any) -> None:
     axis.set_ticks(list(places), labels=list(names), fontsize="small", **how)
     for text in axis.get_ticklabels():
-        _plainly(text)
+        _show_literally(text)
 
 
-def _plainly(text: Any) -> None:
+def _show_literally(text: Any) -> None:
     """Show the text literally: a label such as $x^2$ is not a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)

@@ -49,8 +49,14 @@ class WindowCounts:
         windows that contain the word.
     window : int
         Words in a window; 0 if each document is one window.
-    n_windows, n_documents, n_short, n_tokens : int
-        Sizes of the reference. A short document has fewer words than the window, and is one window.
+    n_windows : int
+        Number of windows in the reference.
+    n_documents : int
+        Number of documents in the reference.
+    n_short : int
+        Number of documents with fewer words than the window. Each of them is one window.
+    n_tokens : int
+        Number of tokens in the reference.
     as_gensim : bool
         Whether repeated words were counted as in gensim.
     source : dict

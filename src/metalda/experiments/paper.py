@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A mean over the paper's runs, and their standard deviation where it is printed."""
+    """A mean over the paper's runs, and their standard deviation if it is published."""
 
     mean: float
     deviation: float | None

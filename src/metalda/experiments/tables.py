@@ -144,7 +144,7 @@ class Plan:
     topics: tuple[int, ...]  # empty: those of the paper
     seeds: tuple[int, ...]
     iterations: int
-    data: Path | None = None  # folder of the corpora; None: where `metalda.datasets` looks
+    data: Path | None = None  # folder of the corpora; None for the default of `metalda.datasets`
 
     def __post_init__(self) -> None:
         for kind, given, there in (("dataset", self.datasets, DATASETS), ("model", self.models, tuple(MODELS))):

@@ -343,14 +343,14 @@ def _text_rows(stream: IO[bytes], path: Path, wanted: _Wanted, *, has_header: bo
             if has_header:
                 continue
         if line.count(b" ") < dimension:
-            raise InputError(f"{place}: {line.count(b' ')} numbers where {source} says {dimension}; is it cut off?")
+            raise InputError(f"{place}: {line.count(b' ')} numbers, but {source} says {dimension}; is it cut off?")
         if not wanted.may_begin(line[: line.find(b" ")]):
             continue
         fields = line.split(b" ")
         word, numbers = b" ".join(fields[:-dimension]), fields[-dimension:]
         surplus = fields[1:-dimension]  # belong to a word with spaces, such as ". . .", unless they are numbers
         if surplus and not wanted.asks_for(word) and _all_numbers(surplus):
-            raise InputError(f"{place}: {len(fields) - 1} numbers where {source} says {dimension}")
+            raise InputError(f"{place}: {len(fields) - 1} numbers, but {source} says {dimension}")
         if wanted.keeps(word):
             yield wanted.decode(word, place), _parse(numbers, place), place
 

@@ -75,7 +75,7 @@ def _read_table(path: Path, separator: str) -> Table:
             if not cells:
                 continue
             if len(cells) != len(names):
-                raise InputError(f"{path} line {number}: {len(cells)} columns where the header has {len(names)}")
+                raise InputError(f"{path} line {number}: {len(cells)} columns, but the header has {len(names)}")
             bits = [_BITS.get(cell.strip().lower()) for cell in cells[1:]]
             if None in bits:
                 column = bits.index(None) + 1

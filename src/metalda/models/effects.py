@@ -218,7 +218,7 @@ def weight_contrasts(
     difference = np.zeros(len(weights.design.names))
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
-    _warn_if_left_to_the_prior(weights, difference)
+    _warn_if_not_identified(weights, difference)
     effects = np.stack([difference @ draw for draw in weights.draws])
     named = {
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), effects.shape[1])
@@ -276,7 +276,7 @@ def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
     return [index[name] for name in wanted]
 
 
-def _warn_if_left_to_the_prior(weights: Weights, difference: NDArray[np.float64]) -> None:
+def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -> None:
     """Warn if a contrast is not a linear combination of the label sets of training documents: it is not identified."""
     rows = weights.design.matrix.T.tocsr()
     residual = sparse.linalg.lsqr(rows, difference, atol=1e-10, btol=1e-10)[3]

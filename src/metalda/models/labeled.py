@@ -137,7 +137,7 @@ class PartiallyLabeledLDA(_LabeledModel):
     topics_per_label : int
         Number of topics that belong to each label.
     n_shared : int
-        Number of background topics, which every document may have; 0 by default, as in the paper's experiments.
+        Number of background topics, which every document may have; 0 in the paper's experiments.
     doc_prior, word_prior : float
         As in `LabeledLDA`.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose

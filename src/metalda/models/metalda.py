@@ -69,8 +69,12 @@ class MetaLDA(TopicModel):
         Topic proportions of the training documents.
     history_ : DataFrame
         A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
-    vocabulary_, label_names_, feature_names_ : tuple of str
-        Names of words, labels and word features.
+    vocabulary_ : tuple of str
+        Words, in the order of the columns of `components_`.
+    label_names_ : tuple of str
+        Labels of the training documents.
+    feature_names_ : tuple of str
+        Features of the vocabulary.
 
     Examples
     --------

@@ -188,7 +188,7 @@ class LogLinear:
     def _exponentiate(
         self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32], limit: float = LARGEST_LOG
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Do the same for labels with real values: exp(F W), with logarithms clipped at ± `limit`."""
+        """Do the same as `_multiply` for labels with real values: exp(F W), with logarithms clipped at ± `limit`."""
         products = np.exp(np.clip(self.design.matrix @ log_weights[:, first:last], -limit, limit))
         values[:, first:last] = np.clip(products, FLOOR, CEILING)
         return products.sum(axis=1), self.design.row_sizes @ products

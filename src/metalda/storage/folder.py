@@ -210,7 +210,7 @@ def _is_abandoned(path: Path) -> bool:
     """Return whether a file belongs to a save that was interrupted long ago, not to one in progress."""
     try:
         return bool(_ARRAY_FILE.fullmatch(path.name)) and time.time() - path.stat().st_mtime > ABANDONED
-    except OSError:  # deleted meanwhile
+    except OSError:  # deleted in the meantime
         return False
 
 
