@@ -112,12 +112,7 @@ class LatentAssignment(Assignment):
         return {"topics": self.topics, "kinds": self.kinds, "topic_vectors": self.topic_vectors}
 
     def sweep(
-        self,
-        alpha: Alpha,
-        beta: Beta,
-        rngs: Sequence[np.random.Generator],
-        run: Run,
-        n_sweeps: int,
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
         """Fit the topic vectors, except in the initial sweeps; then resample every token.
 

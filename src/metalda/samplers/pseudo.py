@@ -113,12 +113,7 @@ class PseudoAssignment(Assignment):
         return np.bincount(self.pseudo, minlength=self.sampler.n_pseudo)[: self.sampler.n_pseudo].astype(np.int32)
 
     def sweep(
-        self,
-        alpha: Alpha,
-        beta: Beta,
-        rngs: Sequence[np.random.Generator],
-        run: Run,
-        n_sweeps: int,
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
         seeds = [rng.integers(2**64, size=2, dtype=np.uint64) for rng in rngs]
         counts, sizes = self.pseudo_counts, self.pseudo_sizes

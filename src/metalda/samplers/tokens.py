@@ -105,12 +105,7 @@ class TokenAssignment(Assignment):
         self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
     def sweep(
-        self,
-        alpha: Alpha,
-        beta: Beta,
-        rngs: Sequence[np.random.Generator],
-        run: Run,
-        n_sweeps: int,
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
         n_moved, n_turns = 0, len(self.problem.shards)
         for turn in range(n_turns):

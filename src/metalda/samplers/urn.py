@@ -119,12 +119,7 @@ class UrnAssignment(Assignment):
         self._scratch = make_scratch(self.urns, len(problem.shards), n_threads)
 
     def sweep(
-        self,
-        alpha: Alpha,
-        beta: Beta,
-        rngs: Sequence[np.random.Generator],
-        run: Run,
-        n_sweeps: int,
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every document, see `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)

@@ -105,12 +105,7 @@ class DistributedAssignment(Assignment):
         return self._counts
 
     def sweep(
-        self,
-        alpha: Alpha,
-        beta: Beta,
-        rngs: Sequence[np.random.Generator],
-        run: Run,
-        n_sweeps: int,
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
         """Submit all turns at once, so that no worker waits for the client between turns."""
         cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
