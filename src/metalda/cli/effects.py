@@ -78,7 +78,7 @@ def effects(
     if contrast is not None:
         sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)
         compare = fitted.feature_contrasts if features else fitted.label_contrasts
-        table = _surest(compare(*sides, interval=interval), top)
+        table = _farthest_from_zero(compare(*sides, interval=interval), top)
     elif proportions:
         table = _proportions_of(fitted, interval, label, top)
     else:
@@ -118,7 +118,7 @@ def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, 
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
-    return _surest(_rows_of(table, name, model), top)
+    return _farthest_from_zero(_rows_of(table, name, model), top)
 
 
 def _proportions_of(model: TopicModel, interval: float, name: str | None, top: int) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
     return table.groupby(by, sort=False).head(top) if top else table
 
 
-def _surest(table: pd.DataFrame, top: int) -> pd.DataFrame:
+def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return the rows whose intervals are farthest from 0."""
     order = table[["low"]].assign(high=-table["high"]).max(axis=1).sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]

@@ -24,7 +24,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 @contextmanager
 def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[None]:
     """Convert every error inside to one line and an exit code; with `debug` errors are raised."""
-    with _one_line_messages():
+    with _messages_as_lines():
         try:
             yield
             sys.stdout.flush()
@@ -67,7 +67,7 @@ def describe(error: Exception) -> str:
 
 
 @contextmanager
-def _one_line_messages() -> Iterator[None]:
+def _messages_as_lines() -> Iterator[None]:
     """Print log messages, and each warning once, in the same form as errors."""
     shown: set[str] = set()
 

@@ -112,7 +112,7 @@ Cluster = Annotated[
 ]
 
 
-def _silence_reading(quiet: bool) -> bool:
+def _silence(quiet: bool) -> bool:
     if quiet:
         logging.getLogger("metalda.corpus").setLevel(logging.WARNING)  # the error border resets it
     return quiet
@@ -120,9 +120,7 @@ def _silence_reading(quiet: bool) -> bool:
 
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet", "-q", help="Print only warnings and errors.", callback=_silence_reading, show_default=False
-    ),
+    typer.Option("--quiet", "-q", help="Print only warnings and errors.", callback=_silence, show_default=False),
 ]
 
 # Reading of data.

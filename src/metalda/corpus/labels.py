@@ -69,7 +69,7 @@ class LabelCollector:
 
     def add(self, names: Iterable[str]) -> None:
         """Add the labels of the next document; a repeated label counts once."""
-        own = dict.fromkeys(map(_writable, names))
+        own = dict.fromkeys(map(_without_surrogates, names))
         self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
@@ -115,7 +115,7 @@ def _label_name(value: Any) -> str:
     return str(value).strip()
 
 
-def _writable(name: str) -> str:
+def _without_surrogates(name: str) -> str:
     """Replace lone surrogates, which JSON can hold but no file or table can, by question marks."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 

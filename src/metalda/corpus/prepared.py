@@ -112,7 +112,7 @@ def prepare_corpus(
     """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`."""
     if n_jobs == 0:
         raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
-    _check_apart(path, folder)
+    _check_outside(path, folder)
     source = open_source(path, schema, verbose=verbose)
     check_writable(folder, _CORPUS)
     with _scratch(folder, _identity(path, schema), resume) as scratch:
@@ -251,7 +251,7 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _check_apart(source: Any, folder: Any) -> None:
+def _check_outside(source: Any, folder: Any) -> None:
     if isinstance(source, Path) and isinstance(folder, Path):
         inner, outer = folder.resolve(), source.resolve()
         if inner == outer or (outer.is_dir() and inner.is_relative_to(outer)):

@@ -256,7 +256,7 @@ class _Wanted:
     def keeps(self, word: bytes) -> bool:
         return self.everything or word in self._words
 
-    def asks_for(self, word: bytes) -> bool:
+    def has_word(self, word: bytes) -> bool:
         return word in self._words
 
     def decode(self, word: bytes, place: str) -> str:
@@ -338,7 +338,7 @@ def _text_rows(stream: IO[bytes], path: Path, wanted: _Wanted, *, has_header: bo
         place = f"{path} line {number}"
         if not dimension:
             line = line.removeprefix(codecs.BOM_UTF8)
-            dimension = _promised_dimension(line, place) if has_header else _dimension_of(line, place)
+            dimension = _header_dimension(line, place) if has_header else _dimension_of(line, place)
             source = "the header" if has_header else f"line {number}"
             if has_header:
                 continue
@@ -349,13 +349,13 @@ def _text_rows(stream: IO[bytes], path: Path, wanted: _Wanted, *, has_header: bo
         fields = line.split(b" ")
         word, numbers = b" ".join(fields[:-dimension]), fields[-dimension:]
         surplus = fields[1:-dimension]  # belong to a word with spaces, such as ". . .", unless they are numbers
-        if surplus and not wanted.asks_for(word) and _all_numbers(surplus):
+        if surplus and not wanted.has_word(word) and _all_numbers(surplus):
             raise InputError(f"{place}: {len(fields) - 1} numbers, but {source} says {dimension}")
         if wanted.keeps(word):
             yield wanted.decode(word, place), _parse(numbers, place), place
 
 
-def _promised_dimension(line: bytes, place: str) -> int:
+def _header_dimension(line: bytes, place: str) -> int:
     header = _header(line)
     if header is None or not header[1]:
         raise InputError(f"{place}: expected word2vec's header, two integers 'words dimensions'")

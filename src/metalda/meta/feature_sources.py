@@ -198,10 +198,10 @@ def morphological_classes(words: Sequence[str], language: str) -> dict[str, list
     stem_of = _stems({part for word in words for part in _parts(word)}, language)
     found = {word: list(dict.fromkeys(_classes(word, stem_of))) for word in words}
     sizes = Counter(name for names in found.values() for name in names)
-    return {word: [name for name in names if sizes[name] >= _least(name)] for word, names in found.items()}
+    return {word: [name for name in names if sizes[name] >= _min_words(name)] for word, names in found.items()}
 
 
-def _least(name: str) -> int:
+def _min_words(name: str) -> int:
     return _FREQUENT if name.startswith("suffix:") else 2
 
 
@@ -223,12 +223,12 @@ def _classes(word: str, stem_of: dict[str, str]) -> Iterator[str]:
     parts = _parts(word)
     for part in parts:
         yield f"stem:{stem_of[part]}"
-    if parts and (suffix := _rest(parts[-1], stem_of[parts[-1]])):
+    if parts and (suffix := _ending(parts[-1], stem_of[parts[-1]])):
         yield f"suffix:-{suffix}"
     yield from _shapes(word, parts)
 
 
-def _rest(word: str, stem: str) -> str:
+def _ending(word: str, stem: str) -> str:
     """Return the ending of a word after its stem; a stemmer may also change a letter (``happiness``, ``happi``)."""
     shared = next((i for i, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b), min(len(word), len(stem)))
     return word[shared:]

@@ -148,8 +148,8 @@ class UrnAssignment(Assignment):
             beta.log_weights.copy(),
             priors.alpha + documents,
             totals[0].copy(),
-            priors.beta_sum + self._add_up(totals),
-            sparse.csr_array(self._add_up(urns.swapaxes(0, 1))),
+            priors.beta_sum + self._with_promotions(totals),
+            sparse.csr_array(self._with_promotions(urns.swapaxes(0, 1))),
         )
 
     def add_theta(self, alpha: Alpha, total: NDArray[np.float32]) -> None:
@@ -173,7 +173,7 @@ class UrnAssignment(Assignment):
         repeats = frozen(self._repeats[shard.tokens], np.int32)
         return Texts(shard.words, repeats, shard.offsets, self.topics[shard.tokens], self.promoted[shard.tokens])
 
-    def _add_up(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
+    def _with_promotions(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
         """Return c = n + promotion * r."""
         if len(kinds) == 1:
             return np.array(kinds[0])

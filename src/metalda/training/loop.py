@@ -78,10 +78,10 @@ def train(
         survive = (
             None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, run))
         )
-        do = survive or _do
+        do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
-        with survive or nullcontext(), _advised(checkpoint), bar:
+        with survive or nullcontext(), _with_resume_advice(checkpoint), bar:
             while progress.n_sweeps < n_iter and not stop:
                 likelihood = do(lambda: _advance(problem, progress, keep, run))
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
@@ -102,7 +102,7 @@ def train(
 
 
 @contextmanager
-def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
+def _with_resume_advice(checkpoint: Checkpoint | None) -> Iterator[None]:
     """Add to the error of a failed cluster the checkpoint from which training can resume."""
     try:
         yield
@@ -113,7 +113,7 @@ def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
         raise ClusterError(f"{error}; {advice}") from error
 
 
-def _do(action: Callable[[], Any]) -> Any:
+def _run_directly(action: Callable[[], Any]) -> Any:
     """Perform the action; on one machine no recovery is needed."""
     return action()
 

@@ -58,7 +58,7 @@ class Cluster:
         try:
             self._threads = self.wait_for_workers()
         except WorkersLost as loss:
-            raise _too_early(loss) from loss
+            raise _lost_before_training(loss) from loss
         for address, problem in self._fitness.items():
             if problem is not None:
                 raise ClusterError(f"worker {address} {problem}")
@@ -94,13 +94,13 @@ class Cluster:
         """Return a future for a task on one worker, on one of several, or on any; the dashboard shows `name`."""
         where = {} if on is None else {"workers": on, "allow_other_workers": False}
         key = f"{name}-{self._name}-{next(self._numbers)}"
-        return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
+        return self._ask(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
     def send(self, data: Any, to: Sequence[str]) -> Any:
         """Send data to these workers and return its future. Raises `WorkersLost` if one of them is lost."""
         request = self._client.scatter([data], workers=list(to), hash=False, timeout=PATIENCE, asynchronous=True)
         try:
-            sent = self._asked(lambda: self._watch(_to_its_end(request), to))[0]
+            sent = self._ask(lambda: self._watch(_to_its_end(request), to))[0]
         except KeyError as error:  # the scheduler does not know the worker any more
             raise WorkersLost(str(error)) from error
         if len(to) > 1:  # Dask's broadcast would retry a lost worker forever and block all other sends
@@ -112,7 +112,7 @@ class Cluster:
         self._wait(futures, workers)
         self._raise_errors(futures)
         try:
-            return list(self._asked(lambda: self._fetch(futures, workers)))
+            return list(self._ask(lambda: self._fetch(futures, workers)))
         except Exception:
             self._raise_errors(futures)  # of work that Dask repeated because its result was lost
             raise
@@ -161,7 +161,7 @@ class Cluster:
     def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
-            if self._asked(lambda: _is_done(self._client, futures)):
+            if self._ask(lambda: _is_done(self._client, futures)):
                 return
             if any(future.status == "error" for future in futures):
                 return  # others may wait forever for the failed one
@@ -199,7 +199,7 @@ class Cluster:
         """Raise the error of a worker; as `WorkersLost` or `ClusterError` if the cluster is the cause."""
         from distributed import KilledWorker
 
-        error = self._asked(lambda: future.exception(timeout=PATIENCE))
+        error = self._ask(lambda: future.exception(timeout=PATIENCE))
         if error is None or isinstance(error, OutOfStep | KilledWorker):  # None if it was canceled
             raise WorkersLost(str(error or "their work was canceled"))
         if isinstance(error, MemoryError) or type(error).__name__ == "PickleError":  # Dask tries the disk
@@ -213,7 +213,7 @@ class Cluster:
         closing accept no work and wait until our tasks have been released; they count as lost.
         """
         client = self._client
-        answer = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
+        answer = self._ask(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
         known = {each: about for each, about in answer.items() if about.get("status") != "closing_gracefully"}
         now = time.monotonic()
         for address, about in known.items():
@@ -234,7 +234,7 @@ class Cluster:
         try:
             self._wait(list(asked.values()), addresses)
             answered = {question: future for question, future in asked.items() if future.status != "error"}
-            versions = self._asked(lambda: self._fetch(list(answered.values()), addresses))
+            versions = self._ask(lambda: self._fetch(list(answered.values()), addresses))
         except WorkersLost:
             return self._examine([address for address in addresses if address in self._alive()])
         answers = dict(zip(answered, versions, strict=True))
@@ -253,7 +253,7 @@ class Cluster:
                     )
         return None
 
-    def _asked(self, question: Callable[[], Any]) -> Any:
+    def _ask(self, question: Callable[[], Any]) -> Any:
         """Return the answer of the scheduler. The error distinguishes a lost scheduler from lost workers."""
         try:
             return question()
@@ -287,7 +287,7 @@ def _is_done(client: Any, futures: Sequence[Any]) -> bool:
         with client.as_current():
             wait(list(futures), timeout=LOOK_EVERY)
     except _TIMEOUTS as error:
-        error.__traceback__ = None  # as in Cluster._asked
+        error.__traceback__ = None  # as in Cluster._ask
         return False
     return True
 
@@ -304,7 +304,7 @@ def _receive(data: Any) -> None:
 _version_of = importlib.metadata.version  # of the standard library, so that it runs on any worker
 
 
-def _too_early(loss: WorkersLost) -> ClusterError:
+def _lost_before_training(loss: WorkersLost) -> ClusterError:
     return ClusterError(f"workers were lost before training started ({loss}); try again")
 
 
