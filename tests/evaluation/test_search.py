@@ -126,7 +126,7 @@ def test_the_folder_says_what_was_found_without_the_words_of_every_topic(corpus:
         ({"model": "llda"}, "llda: its labels determine the number of topics"),
         ({"model": "bert"}, "there is no model 'bert'"),
         ({"seeds": 0}, "seeds=0"),
-        ({"mu": 3.0}, "'mu' is no parameter"),
+        ({"mu": 3.0}, "'mu' is not a parameter"),
     ],
 )
 def test_what_makes_no_sense_is_refused(corpus: Corpus, fits: list[int], change: dict, message: str) -> None:
