@@ -179,7 +179,5 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     header = ("topic", *named, value, f"{interval:.0%} interval", "words of the topic")
     tables.print_table(header, rows, left=named)
     n_draws = len(model.draws_)
-    advice = (
-        "" if n_draws >= FEW_DRAWS else "; intervals from few draws are too narrow (see fit --n-draws, --iterations)"
-    )
+    advice = "" if n_draws >= FEW_DRAWS else "; with few draws they are too narrow (see fit --n-draws, --iterations)"
     print(f"\nIntervals are over {tables.count(n_draws, 'kept draw')}{advice}.")

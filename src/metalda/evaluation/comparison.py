@@ -179,7 +179,7 @@ def compare(
     DataFrame
         ``perplexity`` of the held-out documents with their labels given; ``coherence``, the mean NPMI of a topic's ten
         top words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
-        topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (`exclusivity`);
+        topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
         micro-F1; ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may

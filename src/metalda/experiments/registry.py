@@ -1,4 +1,4 @@
-"""The experiments of the paper: the runs that each needs, and the table that it makes of them."""
+"""The experiments of the paper: the runs of each, and the function that makes a table from them."""
 
 from __future__ import annotations
 

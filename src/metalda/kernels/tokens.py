@@ -320,7 +320,10 @@ def sweep_shared(
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
     log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
-    smoothing, blocks = 0.0, np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64)  # in all, and by BLOCK topics
+    smoothing, blocks = (
+        0.0,
+        np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64),
+    )  # of all topics, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
         if doc_rows[d] != row:

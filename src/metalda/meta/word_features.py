@@ -150,7 +150,7 @@ class WordFeatures:
 
     @classmethod
     def morphology(cls, words: Iterable[str], language: str = "english") -> WordFeatures:
-        """Build features from the form of words alone: stems, endings and shapes.
+        """Build features from the morphology of words: stems, endings and shapes.
 
         Parameters
         ----------

@@ -193,7 +193,7 @@ class FittedModel(BaseEstimator):
         return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
 
     def top_words(self, top_n: int = 10) -> list[list[str]]:
-        """Return the most probable words of each topic as lists, as gensim's `CoherenceModel` takes them.
+        """Return the most probable words of each topic as lists, the format of gensim's `CoherenceModel`.
 
         Examples
         --------

@@ -62,7 +62,7 @@ def decode(path: Path | Remote, kind: str) -> Manifest:
     """Read and validate a manifest."""
     content = _parse(path)
     if not isinstance(content, dict) or content.get("format") != f"metalda-{kind}":
-        raise StorageError(f"{path}: not a metalda {kind} (the file does not say format 'metalda-{kind}')")
+        raise StorageError(f"{path}: not a metalda {kind} (its format is not 'metalda-{kind}')")
     version = content.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise StorageError(f"{path}: damaged: no valid format version")

@@ -96,7 +96,7 @@ def train(
             if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
                 do(lambda: _keep(progress))
     if progress.n_sweeps < n_iter:
-        message = "Stopped after %d of %d iterations; the model is that of the last one."
+        message = "Stopped after %d of %d iterations; the model has the state of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
     return _finish(progress)
 
