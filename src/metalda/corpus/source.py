@@ -211,7 +211,7 @@ def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Bl
             if line:
                 cells = line.split("\t", column)
                 if len(cells) < column:
-                    raise InputError(f"{path} line {number}: no column {column}; there are {len(cells)} (--text)")
+                    raise InputError(f"{path} line {number}: no column {column}: the line has {len(cells)} (--text)")
                 texts.append(cells[column - 1])
         n_before += len(lines)
         yield texts

@@ -16,6 +16,7 @@ from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
+from metalda.models.registry import CLASSES
 from metalda.models.saving import identify, pack_model
 from metalda.models.transform import FoldingIn
 from metalda.priors import LogLinear
@@ -190,6 +191,11 @@ class TopicModel(FoldingIn):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder of safetensors and JSON; `metalda.load` reads it."""
+        name = type(self).__name__
+        if name not in CLASSES:
+            raise InputError(
+                f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
+            )
         write_folder(path, "model", *pack_model(self, self.fitted_))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted, FittedModel, available_if
 
@@ -259,7 +258,7 @@ def _table(
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
     if len(weights.draws) == 1:
-        warnings.warn("the model kept one draw, so intervals have no width: keep more with n_draws", stacklevel=4)
+        warn("the model kept one draw, so intervals have no width: keep more with n_draws")
     low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
     table.attrs["n_draws"] = len(weights.draws)
@@ -281,10 +280,9 @@ def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -
     rows = weights.design.matrix.T.tocsr()
     residual = sparse.linalg.lsqr(rows, difference, atol=1e-10, btol=1e-10)[3]
     if residual > 1e-4:
-        warnings.warn(
+        warn(
             f"the training data do not identify this contrast of {weights.kind}s: the prior decides its size. Compare "
             "sets that differ in labels of one kind, such as ['sport', '2019'] and ['politics', '2019']",
-            stacklevel=4,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
+from metalda.errors import warn
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
@@ -40,10 +40,9 @@ class _RegressionModel(TopicModel):
 
     def _pose(self, corpus: Corpus) -> Problem:
         if self.n_iter <= self.optimize_burn_in:
-            warnings.warn(
+            warn(
                 f"training ends before the first optimization of the weights, so they stay 0: make n_iter "
                 f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
-                stacklevel=3,
             )
         return super()._pose(corpus)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.vocabulary import renumber
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
@@ -306,10 +305,9 @@ def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, 
         n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
         present = [labels.names[j] for j in np.unique(matrix.indices[found])]
         examples = ", ".join(repr(name) for name in present[:3])
-        warnings.warn(
+        warn(
             f"labels that the model was not trained on are ignored: {len(present):,} different ones in "
             f"{n_affected:,} documents, such as {examples}",
-            stacklevel=4,
         )
     return Design.build(labels.select(names), n_documents, real=real, numbers=fitted.labels.has_numbers)
 
@@ -318,10 +316,9 @@ def warn_of_unknown_documents(before: NDArray[np.int64], after: NDArray[np.int64
     """Warn of documents whose words are all out of vocabulary, given offsets before and after these were dropped."""
     n_unknown = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
     if n_unknown:
-        warnings.warn(
+        warn(
             f"{n_unknown:,} of {len(before) - 1:,} documents have no word that the model knows; "
             "they get the proportions expected of a document with their labels",
-            stacklevel=4,
         )
 
 
