@@ -1,4 +1,4 @@
-"""Models, checkpoints and corpora with one value changed: they work, or one line says what is wrong; nothing crashes."""
+"""Saved folders with one value changed: they work, or one line says what is wrong; nothing crashes or hangs."""
 
 import json
 import os

@@ -65,7 +65,7 @@ def fit(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="The model: one of those listed below.",
+            help="The model, one of the list below.",
             autocompletion=options.complete_model,
             rich_help_panel=MODEL,
         ),
@@ -129,14 +129,14 @@ def fit(
 
 
 def _default_output(data: Path) -> Path:
-    """``news-model`` for ``texts/news.jsonl.gz``, in the current directory."""
+    """Return ``news-model`` for ``texts/news.jsonl.gz``, in the current directory."""
     name = data.name or data.resolve().name
     name = name.removesuffix(data.suffix) if data.suffix in _COMPRESSED else name
     return Path(f"{Path(name).stem or 'data'}-model")
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
-    """Find problems before the data are read."""
+    """Raise an error if the checkpoint cannot be used, before the data are read."""
     from metalda.training.checkpoint import Checkpoint
 
     if folder.resolve() == output.resolve():
@@ -145,7 +145,7 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
 
 
 def _example(data: Path, model: TopicModel) -> str:
-    """The name that a file with new documents might have."""
+    """Return a name that a file with new documents might have."""
     from metalda.corpus.formats import is_saved
 
     if is_saved(data):

@@ -1,4 +1,4 @@
-"""Lines and bytes of files, plain or compressed; errors are one line that names the file."""
+"""Read lines and bytes of files, plain or compressed; error messages are one line that names the file."""
 
 import bz2
 import codecs
@@ -20,13 +20,13 @@ _CHUNK = 1 << 20
 
 
 def uncompressed_suffix(path: Path) -> str:
-    """Return the suffix that tells the format: ``.jsonl`` of ``news.jsonl.gz``."""
+    """Return the suffix that determines the format: ``.jsonl`` of ``news.jsonl.gz``."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
 
 
 def is_compressed(path: Path) -> bool:
-    """Tell by the suffix whether a file is compressed."""
+    """Return whether a file is compressed, by its suffix."""
     return path.suffix.lower() in _OPENERS
 
 
@@ -82,19 +82,19 @@ def _uncompressed(raw: BinaryIO, mode: str) -> BinaryIO:
 
 @contextmanager
 def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
-    """Turn the errors of reading a file into an InputError that names it."""
+    """Convert errors of reading a file to an InputError that names it."""
     try:
         yield
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path}: is a folder, where a file is meant") from error
+        raise InputError(f"{path}: is a folder, but a file is needed") from error
     except UnicodeDecodeError as error:
         raise InputError(_locate_undecodable(path, encoding)) from error
     except UnicodeError as error:  # e.g. UTF-16 without its mark
         raise InputError(f"{path}: not {encoding}: {error}; give the encoding with encoding= (--encoding)") from error
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InputError(f"{path}: damaged or not complete: {one_line(error)}") from error
+        raise InputError(f"{path}: damaged or incomplete: {one_line(error)}") from error
     except OSError as error:
         if error.errno is None:  # gzip and bz2 raise this for damaged data
             raise InputError(f"{path}: damaged, or not compressed as its name says: {one_line(error)}") from error
@@ -121,7 +121,7 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
 
 
 def looks_binary(path: Path, encoding: str = "utf-8") -> bool:
-    """Tell whether the first 8 KiB contain zero bytes, which text in this encoding does not."""
+    """Return whether the first 8 KiB contain zero bytes, which text in this encoding does not."""
     if codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32")):
         return False
     with reading(path), open_binary(path) as binary:

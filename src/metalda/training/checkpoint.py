@@ -1,4 +1,4 @@
-"""The progress of a run on disk. A resumed run gives the model of an uninterrupted one."""
+"""The progress of a run on disk. A resumed run gives the same model as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Checkpoint:
         write_folder(self.folder, KIND, document, arrays)
 
     def load(self, problem: Problem, n_iter: int, n_threads: int) -> Progress:
-        """The progress of this run. A checkpoint of another run is an error that names the difference."""
+        """Return the progress of this run. A checkpoint of another run raises an error that names the difference."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
         with reading_damage(self.folder, KIND, _REMEDY):
@@ -127,7 +127,7 @@ class Checkpoint:
 def _unpack_progress(
     document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], problem: Problem, n_threads: int
 ) -> Progress:
-    """The progress that `Checkpoint.save` took apart. Every value is checked before it is used."""
+    """Return the progress that `Checkpoint.save` packed. Every value is checked before it is used."""
     n_documents, n_topics = len(problem.offsets) - 1, problem.n_topics
     rngs = Generators.spawn(0, problem)
     for rng, saved in zip(rngs.all, document["generators"], strict=True):
@@ -152,7 +152,7 @@ def _unpack_progress(
 
 
 def _checked_generator(saved: Any) -> dict[str, Any]:
-    """The state of a PCG64 generator. An even increment could make it repeat one number forever."""
+    """Return the state of a PCG64 generator, checked: an even increment could make it repeat one number forever."""
     outer = check_object("a generator", saved)
     inner = check_object("a generator", outer["state"])
     if outer["bit_generator"] != "PCG64" or not check_integer("inc", inner["inc"], 0, 2**128 - 1) % 2:
@@ -170,7 +170,7 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
 ) -> Checkpoint | None:
-    """The checkpoint of a run, or None. The identity reads the whole corpus, so only a checkpoint asks for it."""
+    """Return the checkpoint of a run, or None. `identify` reads the whole corpus, so it is called only if needed."""
     if folder is None:
         if resume:
             raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")

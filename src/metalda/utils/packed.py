@@ -1,4 +1,4 @@
-"""Many strings as two arrays, their UTF-8 bytes and offsets: fast to save without pickle, and compact for millions."""
+"""Strings packed into two arrays, UTF-8 bytes and offsets: saved without pickle, and compact for millions."""
 
 from __future__ import annotations
 
