@@ -245,7 +245,8 @@ def use_model(model: Any, briefly: bool = False) -> None:
         if model.schema_ is not None:
             model.transform(["cat and hail"])
         np.asarray(model.history_)
-        results.append(np.asarray(model.perplexity(documents, unseen="features", draws="each")))
+        perplexity = model.perplexity(documents, unseen="features", draws="each")
+        results.append(np.asarray(perplexity if np.isnan(perplexity) else 0))  # it may be infinite
         if hasattr(model, "label_effects") and model.label_names_:
             results.append(model.label_effects()[["effect", "low", "high"]].to_numpy())
         if hasattr(model, "feature_effects") and model.feature_names_:
@@ -259,7 +260,7 @@ def use_model(model: Any, briefly: bool = False) -> None:
 
 def child(folder: Path, seed: int) -> None:
     """Read jobs from standard input, one JSON line each; print a line before and after each."""
-    from metalda.errors import InputError
+    from metalda.errors import InputError, StorageError
     from metalda.storage import read_folder, write_folder
 
     os.fsync = lambda descriptor: None  # type: ignore[assignment]
@@ -290,7 +291,7 @@ def child(folder: Path, seed: int) -> None:
             except InputError as error:
                 lines = str(error).splitlines()
                 outcome = "refused" if len(lines) == 1 else f"error: {len(lines)} lines: {error!r}"
-                if str(target) not in str(error):
+                if str(target) not in str(error) and (kind != "corpus" or isinstance(error, StorageError)):
                     outcome = f"unnamed: {error}"
             except Exception as error:
                 outcome = f"error: {type(error).__name__}: {error}"

@@ -10,6 +10,9 @@ import pytest
 
 import metalda
 import tampering
+from metalda.corpus.formats import Document
+from metalda.corpus.parts import PartWriter, read_parts
+from metalda.corpus.schema import Schema
 from metalda.errors import StorageError
 from metalda.storage import read_folder, write_folder
 
@@ -114,3 +117,19 @@ def test_an_array_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
     array = read_folder(tmp_path / "m", "thing", mmap=True)[1]["x"]
     assert array.flags.aligned
     np.testing.assert_array_equal(array, np.arange(5.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("label_offsets", 10**6), ("label_columns", 7), ("words", -1), ("offsets", 10**6), ("totals", -1)],
+)
+def test_a_damaged_part_of_an_interrupted_preparation_is_refused(name: str, value: int, tmp_path: Path) -> None:
+    documents = [Document("cat dog cat", ["pets"]), Document("rain sun", ["sky"])]
+    PartWriter(tmp_path, Schema(), texts=True)(0, documents)
+    (part,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    document, arrays = read_folder(part, "part")
+    assert len(next(read_parts(tmp_path, 1))) == 2
+    arrays[name][1] = value
+    write_folder(part, "part", document, arrays)
+    with pytest.raises(StorageError, match=f"{name} .*--restart"):
+        next(read_parts(tmp_path, 1))

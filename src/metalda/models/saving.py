@@ -130,7 +130,10 @@ def unpack_model(
         n_shards=check_integer("n_shards", document["n_shards"], 1),
         named_words=check_flag("named_words", document["named_words"]),
     )
-    check_finite("phi", model.fitted_.phi, low=0)
+    phi = model.fitted_.phi
+    check_finite("phi", phi, low=0)
+    if not phi.any(axis=0).all():
+        raise StorageError("a topic has no word of positive probability")
     return model
 
 

@@ -155,7 +155,7 @@ class PTM(LDA):
                 draw.extra["pseudo_counts"],
                 draw.extra["pseudo_sizes"],
                 np.exp(draw.log_doc_weights[-1]),  # alpha: there are no labels
-                self.concentration,
+                float(self.concentration),
             )
             for draw in draws
         ]
