@@ -211,3 +211,8 @@ def test_help_and_docstring_name_every_format():
         assert all(suffix == suffix.lower() for suffix in entry.suffixes)
     suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
     assert len(set(suffixes)) == len(suffixes)
+
+
+def test_an_absurd_number_of_bins_is_refused():
+    with pytest.raises(InputError, match="bins of 'year': at most 10,000 are possible, not 99999999999999999999"):
+        Schema(bins={"year": 99999999999999999999})

@@ -14,6 +14,7 @@ from metalda.cli import options, tables
 from metalda.cli.data import ReadingOptions
 from metalda.cli.model_options import MODEL, ModelOptions
 from metalda.cli.options import TRAINING, WordFiles
+from metalda.corpus.stream import Stream
 from metalda.errors import InputError
 from metalda.models.registry import MODELS, NAMES, parameters_of
 from metalda.utils.terminal import clean
@@ -129,7 +130,9 @@ def fit(
 
 
 def _default_output(data: Path) -> Path:
-    """``news-model`` for ``texts/news.jsonl.gz``, in the current directory."""
+    """``news-model`` for ``texts/news.jsonl.gz``, ``data-model`` for a stream, in the current directory."""
+    if isinstance(data, Stream):
+        return Path("data-model")
     name = data.name or data.resolve().name
     name = name.removesuffix(data.suffix) if data.suffix in _COMPRESSED else name
     return Path(f"{Path(name).stem or 'data'}-model")
@@ -146,8 +149,10 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
 
 def _example(data: Path, model: TopicModel) -> str:
     """The name that a file with new documents might have."""
-    from metalda.corpus.formats import is_saved
+    from metalda.corpus.formats import FORMATS, is_saved
 
+    if isinstance(data, Stream) and model.schema_ is not None:
+        return f"new{FORMATS[model.schema_.format or 'text'].suffixes[0]}"
     if is_saved(data):
         return f"new{'' if model.schema_ is None else model.schema_.suffix or ''}"
     return "new" + "".join(data.suffixes[-2:] if data.suffix in _COMPRESSED else data.suffixes[-1:])
@@ -166,4 +171,5 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
-    print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")
+    shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}"
+    print(f"  metalda report {folder} -o report.html{shown}")

@@ -41,6 +41,14 @@ def location(text: str) -> Path:
     return path
 
 
+def data_location(text: str) -> Path:
+    """As `location`, or the stream that stands for ``-`` or a pipe."""
+    from metalda.corpus.stream import locate_data
+
+    place: Path = locate_data(text)
+    return place
+
+
 class Format(str, Enum):
     """How to print."""
 
@@ -68,9 +76,9 @@ class Draws(str, Enum):
 
 DATA_HELP = (
     f"{', '.join(entry.description for entry in FORMATS.values())}; may be compressed (.gz, .bz2, .xz) or remote "
-    "(scheme://…). Or a corpus saved by metalda prepare."
+    "(scheme://…). Or a corpus saved by metalda prepare, or - for standard input."
 )
-Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=location)]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=data_location)]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False, parser=location)
 ]
@@ -184,7 +192,7 @@ Input = Annotated[
         "--input-format",
         metavar="|".join(FORMATS),
         autocompletion=lambda: list(FORMATS),
-        help="Format of DATA. By default it follows from the file name.",
+        help="Format of DATA. By default it follows from the file name, or from the beginning of a stream.",
         rich_help_panel=DATA,
     ),
 ]
