@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from metalda.cli.data import ReadingOptions
 from metalda.cli.model_options import MODEL, ModelOptions
 from metalda.cli.options import TRAINING, WordFiles
 from metalda.corpus.stream import Stream
-from metalda.errors import InputError
+from metalda.errors import InputError, StorageError
 from metalda.models.registry import MODELS, NAMES, parameters_of
 from metalda.utils.terminal import clean
 
@@ -49,6 +50,9 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    no_clobber: Annotated[
+        bool, typer.Option("--no-clobber", help="Refuse to replace a model that the folder contains.")
+    ] = False,
     quiet: options.Quiet = False,
     reading_options: ReadingOptions,
     id: options.Id = None,
@@ -106,6 +110,9 @@ def fit(
     if output is None:
         output = _default_output(data)
     check_writable(output)
+    earlier = _earlier_model(output)
+    if earlier is not None and no_clobber:
+        raise InputError(f"{output}: contains a {earlier}, which --no-clobber keeps: give another folder with --output")
     if checkpoint is not None:
         _check_checkpoint(checkpoint, output, checkpoint_every, resume)
     others = {"n_jobs": options.jobs(jobs), "random_state": seed, "verbose": not quiet}
@@ -116,6 +123,8 @@ def fit(
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         tables.print_input(data, corpus, found)
+        if earlier is not None:
+            print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
         logging.getLogger("metalda.memory").setLevel(logging.INFO)  # the memory that training needs
@@ -136,6 +145,22 @@ def _default_output(data: Path) -> Path:
     name = data.name or data.resolve().name
     name = name.removesuffix(data.suffix) if data.suffix in _COMPRESSED else name
     return Path(f"{Path(name).stem or 'data'}-model")
+
+
+def _earlier_model(output: Path) -> str | None:
+    """Describe the model that the folder contains: its class, and when it was saved."""
+    from metalda.storage import read_document
+
+    manifest = output / "model.json"
+    if not manifest.exists():
+        return None
+    try:
+        name = read_document(manifest, "model").get("model")
+    except StorageError:
+        return "damaged model"
+    saved = getattr(manifest.stat(), "st_mtime", None)  # a remote file has none
+    time_saved = "" if saved is None else f" saved on {datetime.fromtimestamp(saved):%Y-%m-%d at %H:%M}"
+    return f"{name} model{time_saved}"
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:

@@ -201,12 +201,12 @@ Encoding = Annotated[
     typer.Option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1.", rich_help_panel=DATA),
 ]
 StopWords = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--stop-words",
         metavar="english|none|FILE",
-        help="Stop words to remove; a FILE has one per line. By default english, but none for documents that are lists "
-        "of tokens.",
+        help="Stop words to remove; a FILE has one per line. Repeat the option to join lists. By default english, but "
+        "none for documents that are lists of tokens.",
         show_default=False,
         rich_help_panel=TEXT,
     ),

@@ -133,7 +133,8 @@ class Corpus:
             A name per document.
         stop_words : "english", iterable of str or None
             Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
-            all documents and would fill the top words of every topic; None keeps all words.
+            all documents and would fill the top words of every topic. ``["english", "film"]`` drops the English list
+            and "film". None keeps all words.
         lowercase, token_pattern, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """

@@ -61,7 +61,8 @@ class Schema:
     lowercase, token_pattern, stop_words, ngram_range, analyzer
         How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
         Python as on the command line: words such as "the" and "of" occur in all documents, and without the list they
-        fill the top words of every topic. None keeps all words. Documents that are lists of tokens keep all of theirs.
+        fill the top words of every topic. A list that contains "english" drops the English list and the other words.
+        None keeps all words. Documents that are lists of tokens keep all of theirs.
     min_df, max_df, max_features, vocabulary
         Which words are kept, as in `CountVectorizer`.
 
@@ -306,7 +307,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _stop_words(value: Any) -> str | tuple[str, ...] | None:
-    """Return ``"english"``, a sorted tuple of words, or None."""
+    """Return ``"english"``, a sorted tuple of words, or None; in a list, "english" adds the English list."""
     if value is None or (isinstance(value, str) and value == "english"):
         return value
     if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -314,6 +315,10 @@ def _stop_words(value: Any) -> str | tuple[str, ...] | None:
     words = list(value)
     if not all(isinstance(word, str) for word in words):
         raise InputError("stop_words: give 'english' or a list of words")
+    if "english" in words:
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        words += ENGLISH_STOP_WORDS
     return tuple(sorted(set(words)))
 
 
