@@ -7,6 +7,7 @@ from coverage import Coverage
 
 measured = Coverage()
 measured.load()
+measured.combine()  # what processes wrote after pytest was done
 lines: Counter[str] = Counter()
 missed: Counter[str] = Counter()
 for name in measured.get_data().measured_files():

@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from contracts import FEATURES, PETS
-from metalda import MetaLDA
+from metalda import LDA, MetaLDA
 
 SCRIPT = """
 import signal, sys
-from metalda import MetaLDA
+from metalda import LDA, MetaLDA
 from metalda.training import loop
 texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"]
 MetaLDA(2, n_iter=5).fit(texts).transform(texts)
@@ -36,3 +36,10 @@ def test_at_level_info_there_is_more(caplog: pytest.LogCaptureFixture) -> None:
     messages = [record.getMessage() for record in caplog.records if record.name.split(".")[0] == "metalda"]
     for beginning in ("Word features for 100.0 %", "No labels", "Training needs"):
         assert sum(message.startswith(beginning) for message in messages) == 1, beginning
+
+
+def test_a_warning_names_the_line_of_the_user() -> None:
+    model = LDA(2, n_iter=4, verbose=False).fit(["cat dog", "sun rain"])
+    with pytest.warns(UserWarning, match="no word that the model knows") as caught:
+        model.transform(["zebra"])
+    assert caught[0].filename == __file__

@@ -1,12 +1,16 @@
 """Errors that users can cause. Every message says what is wrong, where, and what to do."""
 
+import os
+import sys
+import warnings
+
 
 class InputError(ValueError):
     """Bad input: the message names the file, line, column or argument, and the remedy."""
 
 
 class MissingLabelsError(InputError):
-    """The data lack the field that labels are read from."""
+    """The data do not have the field that labels are read from."""
 
 
 class EmptyVocabularyError(InputError):
@@ -28,3 +32,14 @@ def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
 
 class ClusterError(InputError):
     """A cluster cannot be used, or can no longer be used; the message says why and how to continue."""
+
+
+def warn(message: str) -> None:
+    """Issue a UserWarning that names the line of the user's code, not one of metalda or scikit-learn."""
+    packages = [os.path.dirname(__file__)]
+    if "sklearn" in sys.modules:
+        packages += sys.modules["sklearn"].__path__
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(tuple(packages)):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -72,7 +72,7 @@ def test_vocabulary_empty_after_filtering(run: Run, folder: Path, write: Write) 
 
 
 def test_word_features_for_no_word(run: Run, folder: Path, write: Write, data: Path) -> None:
-    before = "word features for no word of the vocabulary"
+    before = "no word of the vocabulary has features"
     features = write("features.txt", "Katze\t1\nHund\t2\n")
     result = run("fit", data, "-o", folder / "model", "--text", "body", "--word-features", features, *FAST)
     assert before in result.stderr

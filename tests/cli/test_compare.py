@@ -153,7 +153,7 @@ def test_embeddings_and_features_reach_the_models_that_use_them(
         (("-m", "lda", "--jobs", "0"), "--jobs 0"),
         (("-m", "lda", "--test-size", "much"), "--test-size much"),
         (("-m", "lda", "--test", "x.jsonl", "--test-size", "3"), "give --test or --test-size, not both"),
-        (("-m", "lda", "--test-size", "70"), "test_size=70 leaves nothing"),
+        (("-m", "lda", "--test-size", "70"), "test_size=70 leaves no training"),
         (("-m", "lda", "--test", "none.jsonl"), "none.jsonl: no such file"),
         (("-m", "lda", "--embeddings", "v.txt"), "--embeddings: --models lda uses no word features"),
         (("-m", "lda,metalda", "--embeddings", "v.txt", "--word-features", "f.txt"), "not both"),

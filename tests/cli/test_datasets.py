@@ -99,7 +99,7 @@ def test_words_without_vectors_can_be_dropped(run: Run, tmp_path: Path) -> None:
         (("--download",), "need the name of a dataset"),
         (("bbc",), "no dataset 'bbc'; there are: python-docs"),
         (("ws", "--embeddings", "glove.txt"), "it is tokenized and filtered already"),
-        (("tmn", "--download"), "--download) is not for it"),
+        (("tmn", "--download"), "--download) is not a setting of it"),
         (("tmn", "-o", "tmn.csv"), "must end in .jsonl"),
         (("tmn", "-o", "none/tmn.jsonl"), "there is no folder none"),
         (("reuters",), "expected reuters21578.tar.gz"),

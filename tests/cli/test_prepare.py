@@ -84,7 +84,7 @@ def test_options_that_say_how_to_read_have_no_effect_on_a_corpus(
     run: Run, corpus: Path, tmp_path: Path, options: tuple[object, ...], named: str
 ) -> None:
     line = error_line(run("fit", corpus, "-o", tmp_path / "model", *options))
-    assert f"corpus: is a prepared corpus, in which {named} has no effect; give it to metalda prepare" in line
+    assert f"corpus: is a prepared corpus, on which {named} has no effect; use it with metalda prepare" in line
     assert not (tmp_path / "model").exists()
 
 
@@ -100,7 +100,7 @@ def test_what_was_left_by_another_command_is_one_line_and_restart_throws_it_away
     command = ("prepare", data, "-o", tmp_path / "corpus", "--text", "body")
     assert "lower min_df" in error_line(run(*command, "--min-df", 17, "-q"))
     line = error_line(run(*command, "--stop-words", "none"))
-    assert "left by another run (tokenizing differ): start anew with resume=False (--restart)" in line
+    assert "left by another run (tokenizing differ): start again with resume=False (--restart)" in line
     assert run(*command, "--stop-words", "none", "--restart", "-q").exit_code == 0
     assert "the" in metalda.Corpus.load(tmp_path / "corpus").vocabulary
 

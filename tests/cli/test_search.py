@@ -84,7 +84,7 @@ def test_finished_runs_are_not_repeated(run: Run, data: Path, folder: Path, monk
         (("-k", "2,x"), "--topics 2,x: expected positive whole numbers separated by commas"),
         (("-k", "2,3,2"), "2 topics are given twice"),
         (("-k", "0,3"), "--topics 0,3: expected positive"),
-        (("-k", "2", "-m", "llda"), "llda: there is nothing to search"),
+        (("-k", "2", "-m", "llda"), "llda: its labels determine"),
         (("-k", "2", "-m", "lda,metalda"), "one model is searched at a time"),
         (("-k", "2", "-m", "lda", "--embeddings", "v.txt"), "--embeddings: --model lda uses no word features"),
         (("-k", "2", "--plot", "k.txt"), "k.txt: unknown figure format"),

@@ -195,7 +195,7 @@ def test_what_another_command_left_is_refused_in_one_line_and_can_be_thrown_away
     with pytest.raises(EmptyVocabularyError):
         Corpus.prepare(data, tmp_path / "corpus", min_df=19)
     with pytest.raises(
-        InputError, match=rf"left by another run \({what} differ\): start anew with resume=False"
+        InputError, match=rf"left by another run \({what} differ\): start again with resume=False"
     ) as error:
         Corpus.prepare(data, tmp_path / "corpus", **how)
     assert "\n" not in str(error.value)

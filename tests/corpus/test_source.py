@@ -80,7 +80,7 @@ def test_fields_by_name_or_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("a.tsv", b"a\tb\na\n", {"text": 2}, r"a\.tsv line 2: no column 2, but 1"),
+        ("a.tsv", b"a\tb\na\n", {"text": 2}, r"a\.tsv line 2: no column 2: the line has 1"),
         ("a.tsv", b"a\tb\n", {"text": 0}, "numbered from 1"),
         ("a.txt", b"a\n", {"text": 2, "format": "text"}, "TSV column"),
         ("a.txt", b"a\n", {"text": "body"}, "no fields"),
@@ -88,7 +88,7 @@ def test_fields_by_name_or_number(tmp_path: Path) -> None:
         ("a.txt", b"a\n", {"format": "pdf"}, "wikipedia"),
         ("a.txt", b"\xff\xfe\xff", {}, "encoding"),
         ("a.txt.gz", b"nonsense", {}, "not compressed"),
-        ("a.tsv.xz", lzma.compress(b"a\tb\n" * 99)[:-9], {"text": 1}, "damaged or not complete"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\n" * 99)[:-9], {"text": 1}, "damaged or incomplete"),
         ("a.xml", b"<mediawiki><page>", {}, "not a Wikipedia dump"),
     ],
 )

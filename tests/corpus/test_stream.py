@@ -138,7 +138,7 @@ def test_a_text_file_that_is_open_is_read_as_bytes(tmp_path):
     [
         (b"", "standard input: is empty"),
         (b"cat\ncaf\xe9\n", "standard input: not utf-8; give the encoding"),
-        (gzip.compress(lines(5000))[:-20], "standard input: damaged or not complete"),
+        (gzip.compress(lines(5000))[:-20], "standard input: damaged or incomplete"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "standard input: not a text file"),
     ],
 )

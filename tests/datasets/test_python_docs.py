@@ -144,7 +144,7 @@ def test_identifiers_stay_whole(library):
 
 
 def test_a_python_without_sources_is_one_line(library, tmp_path):
-    with pytest.raises(InputError, match="no Python sources; this Python came without those") as caught:
+    with pytest.raises(InputError, match="no Python sources; this Python has no sources") as caught:
         load_python_docs()
     assert str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -41,9 +41,9 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_a_setting_that_a_dataset_does_not_have_is_refused(folder):
-    with pytest.raises(InputError, match=r"'ws': embeddings= .* is not for it; it is tokenized and filtered already"):
+    with pytest.raises(InputError, match=r"'ws': embeddings= .* is not a setting of it; it is tokenized"):
         datasets.load("ws", folder, embeddings=["goal"])
-    with pytest.raises(InputError, match=r"'reuters': remove= .* is not for it; there are: .*embeddings, .*min_df"):
+    with pytest.raises(InputError, match=r"'reuters': remove= .* is not a setting of it; .*embeddings, .*min_df"):
         datasets.load("reuters", folder, remove=["headers"])
 
 

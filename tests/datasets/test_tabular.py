@@ -45,5 +45,5 @@ def test_damage_and_wrong_encodings_are_one_line(tmp_path, name, file):
         datasets.load(name, tmp_path)
     (tmp_path / file).unlink()
     (tmp_path / f"{file}.xz").write_bytes(lzma.compress(b"id\tcategories\ttitle\tabstract\n" * 99)[:60])
-    with pytest.raises(InputError, match="damaged or not complete"):
+    with pytest.raises(InputError, match="damaged or incomplete"):
         datasets.load(name, tmp_path)

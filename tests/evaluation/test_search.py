@@ -123,10 +123,10 @@ def test_the_folder_says_what_was_found_without_the_words_of_every_topic(corpus:
         ({"n_components": [0, 5]}, "lda:n_components=0: The 'n_components' parameter"),
         ({"model": "lda:n_components=5"}, "give the numbers of topics only once"),
         ({"model": "lda,metalda"}, "one model is searched at a time"),
-        ({"model": "llda"}, "llda: there is nothing to search: its labels decide"),
+        ({"model": "llda"}, "llda: its labels determine the number of topics"),
         ({"model": "bert"}, "there is no model 'bert'"),
         ({"seeds": 0}, "seeds=0"),
-        ({"mu": 3.0}, "'mu' is no parameter"),
+        ({"mu": 3.0}, "'mu' is not a parameter"),
     ],
 )
 def test_what_makes_no_sense_is_refused(corpus: Corpus, fits: list[int], change: dict, message: str) -> None:

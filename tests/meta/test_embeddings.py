@@ -134,10 +134,10 @@ def test_a_bad_row_is_an_error_only_if_it_is_wanted_but_a_short_one_always(tmp_p
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("a 1 2\nb 1\n", "line 2: 1 numbers where line 1 says 2"),
-        ("a 1 2\nb 1 2 3\n", "line 2: 3 numbers where line 1 says 2"),
-        ("2 3\na 1 2 3\nb 1 2\n", "line 3: 2 numbers where the header says 3"),
-        ("2 3\na 1 2\n", "line 2: 2 numbers where the header says 3"),
+        ("a 1 2\nb 1\n", "line 2: 1 numbers, but line 1 says 2"),
+        ("a 1 2\nb 1 2 3\n", "line 2: 3 numbers, but line 1 says 2"),
+        ("2 3\na 1 2 3\nb 1 2\n", "line 3: 2 numbers, but the header says 3"),
+        ("2 3\na 1 2\n", "line 2: 2 numbers, but the header says 3"),
         ("a 1 2\nb 1 nan\n", "line 2: the vector of 'b' holds NaN or infinity"),
         ("a 1 2\nb -inf 1\n", "line 2: the vector of 'b' holds NaN or infinity"),
         ("a 1 2\nb 1e39 1\n", "line 2: the vector of 'b' holds NaN or infinity"),
@@ -209,7 +209,7 @@ def test_a_missing_file_and_a_directory_are_one_line(tmp_path, name):
     path = tmp_path / name
     assert error_of(path, words=path if name.endswith("npy") else None) == f"{path}: no such file"
     path.mkdir()
-    assert "is a folder, where a file is meant" in error_of(path, words=path if name.endswith("npy") else None)
+    assert "is a folder, but a file is needed" in error_of(path, words=path if name.endswith("npy") else None)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])

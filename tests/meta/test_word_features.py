@@ -69,7 +69,7 @@ def test_every_format_in_every_compression_gives_the_same_features(tmp_path, nam
         ("f.csv", "word\ncat\n", "line 1: expected a header"),
         ("f.csv", "word,a,a\n", "line 1: two features have the same name"),
         ("f.csv", "word,a\n", "the file holds no words"),
-        ("f.csv", "word,a\ncat,1\ndog,1,0\n", "line 3: 3 columns where the header has 2"),
+        ("f.csv", "word,a\ncat,1\ndog,1,0\n", "line 3: 3 columns, but the header has 2"),
         ("f.csv", "word,a,b\ncat,1,2\n", "line 2, column 'b': '2' is not 0 or 1"),
         ("f.csv", "word,a\ncat,\n", "line 2, column 'a': '' is not 0 or 1"),
         ("f.csv", "word,a\ncat,1\ncat,0\n", "line 3: the word 'cat' again"),
@@ -176,7 +176,7 @@ def test_no_overlap_is_an_error_with_examples_of_both_sides():
     features = WordFeatures.from_mapping({"cat": "animal", "rock": []})
     features.require_overlap(["dog", "cat"])
     for vocabulary in (["Cat", "Dog"], ["rock"], []):
-        with pytest.raises(InputError, match=r"word features for no word of the vocabulary: .*'cat'.*lower-case"):
+        with pytest.raises(InputError, match=r"no word of the vocabulary has features: .*'cat'.*lower-case"):
             features.require_overlap(vocabulary)
 
 

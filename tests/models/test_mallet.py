@@ -89,11 +89,11 @@ def test_mallet_writes_in_the_encoding_of_its_machine(tmp_path: Path) -> None:
         (HEADER, "no words"),
         ([HEADER[0], "#alpha : 0.5 x", HEADER[2], *LINES], "line 2: expected positive numbers"),
         ([HEADER[0], "#alpha : 0.5 0", HEADER[2], *LINES], "line 2: expected positive numbers"),
-        ([*HEADER[:2], "#beta : 1 2", *LINES], "one beta, and there are 2"),
+        ([*HEADER[:2], "#beta : 1 2", *LINES], "one value of beta, but found 2"),
         ([*HEADER, "0 NA 0 0 cat"], "line 4: expected 'doc source pos typeindex type topic'"),
         ([*HEADER, "0 NA 0 zero cat 1"], "line 4: expected 'doc source"),
         ([*HEADER, *LINES, "2 NA 0 0 cat 3"], "line 9: topic 3, but alpha has 3 topics"),
-        ([*HEADER, *LINES, "2 NA 0 0 dog 1"], "line 9: the word 0 is 'dog', and was 'cat' before"),
+        ([*HEADER, *LINES, "2 NA 0 0 dog 1"], "line 9: the word 0 is 'dog', but 'cat' in an earlier line"),
         ([*HEADER, "-1 NA 0 0 cat 1"], "line 4: document -1"),
     ],
 )

@@ -83,3 +83,10 @@ def test_parameters_that_are_lists_or_arrays_are_saved_and_known_again_by_a_chec
     assert document["parameters"]["doc_prior"] == [0.9, 0.1]
     again = AsymmetricLDA(2, doc_prior=given, **QUICK).fit(corpus(), checkpoint=tmp_path / "state", resume=True)
     np.testing.assert_array_equal(again.components_, own.components_)
+
+
+def test_a_model_that_load_would_not_know_is_not_saved(tmp_path):
+    own = AsymmetricLDA(2, doc_prior=[0.9, 0.1], **QUICK).fit(corpus())
+    with pytest.raises(InputError, match=r"AsymmetricLDA.*registry"):
+        own.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

@@ -129,5 +129,5 @@ def test_a_report_is_a_page_also_from_python(tmp_path: Path) -> None:
 def test_every_file_of_views_is_part_of_the_page(hostile_page: str) -> None:
     views = files("metalda.report").joinpath("templates").joinpath("views")
     texts = [view.read_text(encoding="utf-8") for view in views.iterdir()]
-    assert len(texts) == 7
+    assert texts
     assert all(text in hostile_page for text in texts)

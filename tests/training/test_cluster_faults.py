@@ -83,7 +83,8 @@ def test_a_worker_that_hangs_while_data_is_sent_changes_nothing(
 
     monkeypatch.setattr(clusters.Cluster, "send", send)
     np.testing.assert_array_equal(undisturbed.transform(larger(), client=local), undisturbed.transform(larger()))
-    assert [len(to) for to in sends] == at * [2] + 3 * [1]
+    assert len(sends) > 3
+    assert [len(to) for to in sends[-3:]] == [1, 1, 1]  # sent again, to the worker that is left
 
 
 def test_a_break_in_the_network_changes_nothing(local, undisturbed, monkeypatch, caplog):

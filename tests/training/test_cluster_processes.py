@@ -96,6 +96,6 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(processes, monkeyp
     _, address = processes.scheduler()
     with (
         distributed.Client(address) as client,
-        pytest.raises(ClusterError, match=r"no worker that can be used for 5 s"),
+        pytest.raises(ClusterError, match=r"no usable worker for 5 s"),
     ):
         LDA(2, n_iter=2).fit(corpus(), client=client)

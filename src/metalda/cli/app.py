@@ -1,4 +1,4 @@
-"""The program ``metalda``: its commands, each in a module of its own that is loaded when the command runs."""
+"""The program ``metalda`` and its commands. The module of a command is loaded when the command runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Entry(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Module and function have the name of the command."""
+        """Return the name of the module, which is that of the command."""
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
 COMMANDS = (
-    Entry("demo", "Start", "Find the topics of the documentation of Python."),
+    Entry("demo", "Start", "Find topics in the documentation of Python."),
     Entry("fit", "Train", "Train a model on DATA and save it."),
     Entry("compare", "Train", "Train and evaluate several models on one corpus."),
     Entry("search", "Train", "Train one model with several numbers of topics."),
@@ -70,7 +70,7 @@ class Command(TyperCommand):
 
 
 class _CommandToLoad(TyperCommand):
-    """Stands in the list of commands for one whose module is loaded when it runs."""
+    """A placeholder in the list of commands; the module of the command is loaded when it runs."""
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry.name, short_help=entry.summary, rich_markup_mode=None, rich_help_panel=entry.section)
@@ -82,7 +82,7 @@ class _CommandToLoad(TyperCommand):
 
 
 class _CommandToComplete(Command):
-    """A command for the shell's completion: options of models, which take a second to load, only after a dash."""
+    """A command for shell completion. Options of models, which take a second to load, are read after a dash only."""
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         if not incomplete.startswith("-"):
@@ -137,7 +137,7 @@ def common(
 
 
 def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand:
-    """Load the module of a command, which has the command as a function, and examples for its help as `EPILOG`."""
+    """Load a command from its module: the function with its name, and the examples for its help, `EPILOG`."""
     module = import_module(f"metalda.cli.{entry.module}")
     single = typer.Typer(rich_markup_mode=None, add_completion=False)
     function = with_shared_options(getattr(module, entry.module), derived=not completing)
@@ -149,10 +149,10 @@ def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand:
 
 
 def with_shared_options(command: Callable[..., None], *, derived: bool = True) -> Callable[..., None]:
-    """Replace each parameter that stands for a group of options by these options.
+    """Replace each parameter that represents a group of options by these options.
 
     A group is a dataclass whose fields are options, or `ModelOptions`, whose options are derived from the models.
-    Typer has no groups, but it reads the signature.
+    Typer has no groups of options, but it reads the signature.
     """
     from metalda.cli.model_options import ModelOptions, model_options
 

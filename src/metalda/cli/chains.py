@@ -41,7 +41,7 @@ def chains(
 
 
 def _print_table(table: pd.DataFrame, top: int) -> None:
-    """The log-likelihood, then the effects with the largest R-hat."""
+    """Print the log-likelihood, then the effects with the largest R-hat."""
     effects = table.iloc[1:].sort_values("rhat", ascending=False, kind="stable", na_position="first")
     rows = [
         (

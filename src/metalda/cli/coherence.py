@@ -198,7 +198,7 @@ def _sizes(counts: WindowCounts) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Coherence], reference: Path) -> None:
-    """The topics of a single model, best first, and a line for each model."""
+    """Print the topics of a single model, best first, and a line for each model."""
     if len(found) == 1:
         (only,) = found.values()
         rows = only.to_frame().sort_values("score", ascending=False, kind="stable")

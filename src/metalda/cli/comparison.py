@@ -1,4 +1,4 @@
-"""What ``metalda compare`` and ``metalda search`` share: options, runs, and the table of measures."""
+"""Shared by ``metalda compare`` and ``metalda search``: options, runs, and the table of measures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RunOptions:
 
     @property
     def held_out(self) -> float:
-        """The number or share of documents to hold out."""
+        """Return the number or share of documents to hold out."""
         if self.test is not None and self.test_size is not None:
             raise InputError("give --test or --test-size, not both")
         return 0.2 if self.test_size is None else options.count_or_share(self.test_size, "--test-size")
@@ -91,7 +91,7 @@ def run_models(
     format: Format,
     quiet: bool,
 ) -> Comparison:
-    """Train and evaluate every model that `find` makes from the parameters, with every seed; errors name them `who`."""
+    """Train and evaluate every model that `find` returns, with every seed; error messages call them `who`."""
     from metalda.evaluation.comparison import run_comparison
     from metalda.evaluation.measures import PerplexityOptions
     from metalda.storage import check_writable
@@ -99,7 +99,7 @@ def run_models(
     test_size = run_options.held_out
     parameters = {**model_options.given, "n_jobs": options.jobs(run_options.jobs)}
     check_writable(output, "comparison")
-    known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # finds wrong names first
+    known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # checks names early
     word_files.require_use(known, who)
     corpus, held_out = _read(data, run_options.test, reading_options, quiet)
     found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary))
@@ -121,7 +121,7 @@ def run_models(
 
 
 def _read(data: Path, test: Path | None, reading_options: ReadingOptions, quiet: bool) -> tuple[Corpus, Corpus | None]:
-    """The corpus, and the held-out documents if they are in a file of their own."""
+    """Return the corpus, and the held-out documents if they are in a separate file."""
     from metalda.corpus import Corpus
     from metalda.corpus.formats import is_saved
 
@@ -133,7 +133,7 @@ def _read(data: Path, test: Path | None, reading_options: ReadingOptions, quiet:
 
 
 class Column(NamedTuple):
-    """A measure in the table, and what it means."""
+    """A measure in the table, and its explanation."""
 
     title: str
     measure: str
@@ -215,7 +215,7 @@ def _name(value: Any) -> str:
 
 
 def _figure(row: Mapping[str, Any], column: Column) -> str:
-    """``774.3 ± 4.2``, or a dash without a value."""
+    """Format a measure as ``774.3 ± 4.2``, or as a dash without a value."""
     mean, deviation = row[column.measure], row[f"{column.measure}_sd"]
     if mean is None:
         return "–"

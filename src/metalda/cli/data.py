@@ -1,4 +1,4 @@
-"""The options that say how DATA is read: to train on it, or as new documents for a saved model."""
+"""Options for reading DATA: as training data, or as new documents for a saved model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ReadingOptions:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as arguments of `Corpus.read`."""
+        """Return the options as arguments of `Corpus.read`."""
         given: dict[str, Any] = {
             "text": options.columns(self.text),
             "labels": options.columns(self.labels),
@@ -86,7 +86,7 @@ class NewTextOptions:
     ] = None
 
     def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
-        """Read new documents as those of training were, except for the options given."""
+        """Read new documents like the training data, except for the options given."""
         from metalda.corpus import Corpus, Schema
 
         labels = self._labels()
@@ -112,7 +112,7 @@ class NewTextOptions:
             raise InputError(f"{error}, or read none with --no-labels") from None
 
     def _labels(self) -> dict[str, Any]:
-        """Arguments of `Corpus.read`; an empty list reads no labels."""
+        """Return arguments of `Corpus.read`; an empty list reads no labels."""
         return {"labels": []}
 
 
@@ -145,7 +145,7 @@ def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
         if value != defaults.get(name):
             option = f"--{'no-lowercase' if name == 'lowercase' else name.replace('_', '-')}"
             raise InputError(
-                f"{path}: is a prepared corpus, in which {option} has no effect; give it to metalda prepare"
+                f"{path}: is a prepared corpus, on which {option} has no effect; use it with metalda prepare"
             )
 
 

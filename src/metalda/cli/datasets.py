@@ -119,7 +119,7 @@ def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: F
 
 
 def _compare(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, Any]]:
-    """Each measure of a corpus, that of the paper, and the relative difference."""
+    """Return each measure of a corpus, that of the paper, and the relative difference."""
     published: dict[str, Any] = {} if paper is None else asdict(paper)
     return {
         measure: {
@@ -144,7 +144,7 @@ def _percent(difference: float | None) -> str:
 
 
 def _check_output(path: Path) -> None:
-    """Find problems before the dataset is loaded."""
+    """Raise an error if the file cannot be written, before the dataset is loaded."""
     if path.suffix.lower() != ".jsonl":
         raise InputError(f"{path}: the name must end in .jsonl")
     if not path.parent.is_dir():

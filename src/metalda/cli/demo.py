@@ -1,4 +1,4 @@
-"""``metalda demo``: topics of the documentation of Python, in half a minute."""
+"""``metalda demo``: find topics in the documentation of Python, in half a minute."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def demo(
         typer.Option("--report", metavar="FILE", help="Write an interactive HTML report."),
     ] = None,
 ) -> None:
-    """Find the topics of the documentation of your Python.
+    """Find topics in the documentation of your Python.
 
     A document is a docstring of the standard library, and its label is the module. Word features are stems, endings and
-    other parts of words. MetaLDA and LDA are trained on four fifths of the documents and evaluated on the rest.
+    shapes of words. MetaLDA and LDA are trained on four fifths of the documents and evaluated on the rest.
     """
     from metalda import LDA, MetaLDA, WordFeatures
     from metalda.datasets import load_python_docs
@@ -77,7 +77,7 @@ def demo(
 
 
 def _announce_compiling() -> None:
-    """Say why the first run starts late; on a terminal the progress bar says so."""
+    """Print why the first run starts late; on a terminal the progress bar does this."""
     from metalda.kernels.border import needs_compiling
     from metalda.kernels.tokens import sweep_by_word
 

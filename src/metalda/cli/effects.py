@@ -78,7 +78,7 @@ def effects(
     if contrast is not None:
         sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)
         compare = fitted.feature_contrasts if features else fitted.label_contrasts
-        table = _surest(compare(*sides, interval=interval), top)
+        table = _farthest_from_zero(compare(*sides, interval=interval), top)
     elif proportions:
         table = _proportions_of(fitted, interval, label, top)
     else:
@@ -108,21 +108,21 @@ def _check_choice(
 
 
 def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
-    """A label, or several separated by commas; a label may itself contain a comma."""
+    """Return a label, or several separated by commas; a label may contain a comma."""
     names = model.feature_names_ if features else model.label_names_
     return [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, features: bool) -> pd.DataFrame:
-    """The rows to print, strongest first by topic, or of one label."""
+    """Return the rows to print, strongest first by topic, or of one label."""
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
-    return _surest(_rows_of(table, name, model), top)
+    return _farthest_from_zero(_rows_of(table, name, model), top)
 
 
 def _proportions_of(model: TopicModel, interval: float, name: str | None, top: int) -> pd.DataFrame:
-    """The largest topics of each label, or of one."""
+    """Return the largest topics of each label, or of one."""
     table = model.label_proportions(interval)
     if name is not None:
         table = _rows_of(table, name, model)
@@ -141,13 +141,13 @@ def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
-    """The rows of each group with the largest lower ends of their intervals."""
+    """Return the rows of each group with the largest lower ends of their intervals."""
     table = table.sort_values([by, "low"], ascending=[True, False], kind="stable")
     return table.groupby(by, sort=False).head(top) if top else table
 
 
-def _surest(table: pd.DataFrame, top: int) -> pd.DataFrame:
-    """The rows whose intervals are farthest from 0."""
+def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
+    """Return the rows whose intervals are farthest from 0."""
     order = table[["low"]].assign(high=-table["high"]).max(axis=1).sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]
 
@@ -162,7 +162,7 @@ def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Form
 
 
 def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
-    """Effects or proportions as a table; the words of a topic are in its first row."""
+    """Print effects or proportions as a table; the words of a topic are in its first row."""
     kind = table.columns[0] if table.columns[0] in ("label", "feature") else None
     value, style = ("effect", "+.2f") if "effect" in table else ("proportion", ".3f")
     rows, previous = [], None
@@ -179,5 +179,5 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     header = ("topic", *named, value, f"{interval:.0%} interval", "words of the topic")
     tables.print_table(header, rows, left=named)
     n_draws = len(model.draws_)
-    advice = "" if n_draws >= FEW_DRAWS else "; with so few they are too narrow (see fit --n-draws, --iterations)"
+    advice = "" if n_draws >= FEW_DRAWS else "; with few draws they are too narrow (see fit --n-draws, --iterations)"
     print(f"\nIntervals are over {tables.count(n_draws, 'kept draw')}{advice}.")

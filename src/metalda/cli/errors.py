@@ -1,4 +1,4 @@
-"""Errors, warnings and log messages as lines on stderr, and exit codes."""
+"""Print errors, warnings and log messages as lines on stderr, and set exit codes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 @contextmanager
 def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[None]:
-    """Turn every error inside into one line and an exit code; with `debug` errors are raised."""
-    with _one_line_messages():
+    """Convert every error inside to one line and an exit code; with `debug` errors are raised."""
+    with _messages_as_lines():
         try:
             yield
             sys.stdout.flush()
@@ -48,14 +48,14 @@ def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[N
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether the input or the machine caused the error; any other error is a bug."""
+    """Return whether the input or the machine caused the error; any other error is a bug."""
     validation = sys.modules.get("sklearn.utils._param_validation")  # loaded only if a model was
     invalid = () if validation is None else (validation.InvalidParameterError,)
     return isinstance(error, (InputError, OSError, MissingExtraError, MemoryError, *invalid))
 
 
 def describe(error: Exception) -> str:
-    """The message of an error, without Python's prefixes."""
+    """Return the message of an error, without Python's prefixes."""
     if isinstance(error, OSError) and error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
     if isinstance(error, MemoryError):
@@ -67,8 +67,8 @@ def describe(error: Exception) -> str:
 
 
 @contextmanager
-def _one_line_messages() -> Iterator[None]:
-    """Print each warning once, and log messages, in the form of errors."""
+def _messages_as_lines() -> Iterator[None]:
+    """Print log messages, and each warning once, in the same form as errors."""
     shown: set[str] = set()
 
     def show(message: Warning | str, *details: Any, **more: Any) -> None:

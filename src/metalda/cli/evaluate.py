@@ -27,8 +27,8 @@ def evaluate(
 ) -> None:
     """Print the perplexity of held-out documents: every second token, given the other tokens and the labels.
 
-    DATA is read with the options of training unless options are given here. Topic diversity and exclusivity depend on
-    the model alone; they measure how distinct the top words of its topics are.
+    DATA is read with the options of training unless options are given here. Topic diversity and exclusivity depend
+    only on the model; they measure how distinct the top words of its topics are.
     """
     from metalda.evaluation import exclusivity, topic_diversity
 
@@ -69,7 +69,7 @@ def evaluate(
 
 
 def out_of_vocabulary_share(model: TopicModel, corpus: Corpus) -> float:
-    """The share of tokens whose word is not in the vocabulary of the model."""
+    """Return the share of tokens that are out-of-vocabulary words."""
     import numpy as np
 
     known = set(model.vocabulary_)

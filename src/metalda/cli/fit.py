@@ -70,7 +70,7 @@ def fit(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="The model: one of those listed below.",
+            help="The model, one of the list below.",
             autocompletion=options.complete_model,
             rich_help_panel=MODEL,
         ),
@@ -139,7 +139,7 @@ def fit(
 
 
 def _default_output(data: Path) -> Path:
-    """``news-model`` for ``texts/news.jsonl.gz``, ``data-model`` for a stream, in the current directory."""
+    """Return ``news-model`` for ``texts/news.jsonl.gz``, ``data-model`` for a stream, in the current directory."""
     if isinstance(data, Stream):
         return Path("data-model")
     name = data.name or data.resolve().name
@@ -164,7 +164,7 @@ def _earlier_model(output: Path) -> str | None:
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
-    """Find problems before the data are read."""
+    """Raise an error if the checkpoint cannot be used, before the data are read."""
     from metalda.training.checkpoint import Checkpoint
 
     if folder.resolve() == output.resolve():
@@ -173,7 +173,7 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
 
 
 def _example(data: Path, model: TopicModel) -> str:
-    """The name that a file with new documents might have."""
+    """Return a name that a file with new documents might have."""
     from metalda.corpus.formats import FORMATS, is_saved
 
     if isinstance(data, Stream) and model.schema_ is not None:

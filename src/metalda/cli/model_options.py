@@ -19,7 +19,7 @@ from metalda.models import registry
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-# Parameters that a command sets by other means: from files, or by options that commands without a model share.
+# Parameters that a command sets otherwise: from files, or by options that commands without a model also have.
 _NOT_DERIVED = {"vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose"}
 _SPELLINGS = {"n_components": ("--topics", "-k"), "n_iter": ("--iterations",)}
 SECTIONS = MODEL, TRAINING, SINGLE_MODELS = "Model", "Training", "Parameters of single models"
@@ -51,12 +51,12 @@ class ModelOptions:
 
 
 def option(parameter: str) -> str:
-    """The option that sets a parameter: ``--topics`` for ``n_components``."""
+    """Return the option that sets a parameter: ``--topics`` for ``n_components``."""
     return _SPELLINGS.get(parameter, (f"--{parameter.replace('_', '-')}",))[0]
 
 
 def model_options(names: Collection[str] | None = None) -> list[Parameter]:
-    """The options for these parameters, as parameters of a command; by default for all parameters of all models."""
+    """Return the options for these parameters as parameters of a command; by default for all models."""
     return [
         Parameter(each.name, Parameter.KEYWORD_ONLY, default=None, annotation=each.annotation)
         for each in sorted(parameters(registry.MODELS).values(), key=lambda each: SECTIONS.index(each.section))
@@ -70,14 +70,14 @@ class ModelParameter:
 
     name: str
     types: frozenset[type]
-    choices: tuple[str, ...]  # the texts that it may be
+    choices: tuple[str, ...]  # the strings that it accepts
     help: str
     section: str
     defaults: dict[str, Any]  # by model
 
     @property
     def annotation(self) -> Any:
-        """As Typer reads it; a parameter that may be a text or a number is a text until `convert`."""
+        """Return the annotation for Typer; a parameter that accepts strings and numbers is a string until `convert`."""
         number = "N" if int in self.types else "NUMBER"
         spellings = _SPELLINGS.get(self.name, (option(self.name),))
         metavar = "|".join((*self.choices, number)) if str in self.types else number
@@ -94,7 +94,7 @@ class ModelParameter:
 
     @property
     def _default(self) -> str:
-        """``0.7``, or where models differ ``labels for metalda; 0.1 for lda, llda``."""
+        """Return ``0.7``, or if models differ ``labels for metalda; 0.1 for lda, llda``."""
         owners: dict[str, list[str]] = {}
         for model, default in self.defaults.items():
             if default is not None:
@@ -104,7 +104,7 @@ class ModelParameter:
         return "; ".join(f"{default} for {', '.join(models)}" for default, models in owners.items())
 
     def convert(self, value: Any) -> Any:
-        """The value of the parameter; a text where it is not a number."""
+        """Return the value of the parameter; a string if it is not a number."""
         if isinstance(value, str):
             for number in (kind for kind in (int, float) if kind in self.types):
                 with suppress(ValueError):
@@ -114,7 +114,7 @@ class ModelParameter:
 
 @cache
 def parameters(models: tuple[registry.ModelEntry, ...]) -> dict[str, ModelParameter]:
-    """The parameters of these models that are options, in the order of their documentation."""
+    """Return the parameters of these models that are options, in the order of their documentation."""
     from metalda.models.base import TopicModel
 
     of_every_model = {field.name for field in fields(TopicModel)}
@@ -150,7 +150,7 @@ def _section(of_every_model: bool, n_owners: int, n_models: int) -> str:
 
 
 def _documented(docstring: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Name, type and description of each parameter in a numpydoc docstring; a reference to another model is skipped."""
+    """Yield name, type and description of each parameter in a numpydoc docstring; "As in …" entries are skipped."""
     _, _, rest = cleandoc(docstring).partition("\nParameters\n----------\n")
     section = re.split(r"\n\n\w+\n-+\n", rest)[0]
     for entry in re.split(r"\n(?=\S)", section):
@@ -163,7 +163,7 @@ def _documented(docstring: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _check(model: type[TopicModel], name: str, parameter: str, value: Any) -> None:
-    """Raise an error that names the option; `fit` would name the parameter, after everything has been read."""
+    """Raise an error that names the option; `fit` would name the parameter, after the data have been read."""
     allowed = registry.constraints_of(model, parameter)
     if allowed and not any(each.is_satisfied_by(value) for each in allowed):
         expected = " or ".join(str(each) for each in allowed if str(each) != "None")

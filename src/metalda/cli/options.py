@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and how their values are read."""
+"""Options and arguments that several commands share, and functions that parse their values."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ logger = logging.getLogger("metalda")
 
 
 def epilog(*examples: str) -> str:
-    """The end of the help of a command."""
+    """Return the examples at the end of the help of a command."""
     return "\b\nExample:\n" + "".join(f"  {example}\n" for example in examples)
 
 
 def location(text: str) -> Path:
-    """A path, or the object that stands for ``scheme://…``."""
+    """Return a path, or a `Remote` for ``scheme://…``."""
     from metalda.storage import locate
 
     path: Path = locate(text)
@@ -50,7 +50,7 @@ def data_location(text: str) -> Path:
 
 
 class Format(str, Enum):
-    """How to print."""
+    """The format of printed output."""
 
     table = "table"
     json = "json"
@@ -58,7 +58,7 @@ class Format(str, Enum):
 
 
 class Unseen(str, Enum):
-    """What to do with out-of-vocabulary words."""
+    """The treatment of out-of-vocabulary words."""
 
     ignore = "ignore"
     features = "features"
@@ -120,17 +120,18 @@ Cluster = Annotated[
 ]
 
 
-def _hush(quiet: bool) -> bool:
+def _silence(quiet: bool) -> bool:
     if quiet:
         logging.getLogger("metalda.corpus").setLevel(logging.WARNING)  # the error border resets it
     return quiet
 
 
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.", callback=_hush, show_default=False)
+    bool,
+    typer.Option("--quiet", "-q", help="Print only warnings and errors.", callback=_silence, show_default=False),
 ]
 
-# How data are read.
+# Reading of data.
 
 Text = Annotated[
     list[str] | None,
@@ -246,7 +247,7 @@ TokenPattern = Annotated[
     ),
 ]
 
-# How a model predicts.
+# Prediction.
 
 UnseenWords = Annotated[
     Unseen,
@@ -293,7 +294,7 @@ class WordFiles:
     ] = None
 
     def require_use(self, known: Collection[str], who: str) -> None:
-        """Raise an error for a file that `who`, with the parameters `known`, does not use."""
+        """Raise an error for a file that the models, which have the parameters `known`, do not use."""
         for option, path, uses in (
             ("--embeddings", self.embeddings, {"embeddings", "word_features"}),
             ("--word-features", self.word_features, {"word_features"}),
@@ -306,10 +307,10 @@ class WordFiles:
             raise InputError("give --embeddings or --word-features, not both")
 
     def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
-        """Read the files into those of the parameters `embeddings` and `word_features` that are `known`.
+        """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
-        Vectors of the vocabulary are read, or all if that is None. They are also made binary features, unless a file
-        gives the features.
+        Only vectors of the vocabulary are read, or all if it is None. They are also converted to binary features,
+        unless a file gives the features.
         """
         from metalda import Embeddings, WordFeatures
 
@@ -327,7 +328,7 @@ class WordFiles:
 
 
 def columns(values: list[str] | None) -> list[str] | None:
-    """Names of columns, given one by one or separated by commas; a name with a comma is quoted, as in CSV."""
+    """Return the names of columns, given one by one or separated by commas; names with commas are quoted as in CSV."""
     if not values:
         return None
     rows = csv.reader(values, skipinitialspace=True)
@@ -335,7 +336,7 @@ def columns(values: list[str] | None) -> list[str] | None:
 
 
 def bins(values: list[str] | None) -> dict[str, int | list[float]]:
-    """``year=5`` is five bins; ``year=1990,2000`` are inner edges, and so is ``year=1990,``."""
+    """Parse ``year=5`` as five bins, and ``year=1990,2000`` or ``year=1990,`` as inner edges."""
     result: dict[str, int | list[float]] = {}
     for value in values or ():
         name, equals, numbers = value.rpartition("=")
@@ -350,7 +351,7 @@ def bins(values: list[str] | None) -> dict[str, int | list[float]]:
 
 
 def count_or_share(value: str, option: str) -> int | float:
-    """``5`` counts documents, ``0.5`` is a share of them."""
+    """Parse ``5`` as a number of documents, and ``0.5`` as a share."""
     try:
         return int(value)
     except ValueError:
@@ -362,12 +363,12 @@ def count_or_share(value: str, option: str) -> int | float:
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """``ws, tmn`` are two names."""
+    """Split names at commas: ``ws, tmn`` are two names."""
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
-    """``10,20,50``."""
+    """Parse ``10,20,50`` as three positive numbers."""
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -385,7 +386,7 @@ def jobs(value: int) -> int:
 
 
 def load_model(path: Path, n_jobs: int) -> TopicModel:
-    """Load a model that is to run with so many threads."""
+    """Load a model, and set its number of threads."""
     import metalda
 
     model = metalda.load(path)
@@ -404,7 +405,7 @@ def load_models(paths: Sequence[Path]) -> list[TopicModel]:
 
 @contextmanager
 def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
-    """A client of the scheduler at this address, or of processes started here; None without an address."""
+    """Yield a client of the scheduler at this address, or of processes started here; None without an address."""
     if address is None:
         yield None
         return
@@ -434,15 +435,15 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         yield client
 
 
-# Shell completion. The shell waits for it, so nothing slow is loaded.
+# Shell completion. The shell waits for it, so slow modules are not loaded.
 
 
 def complete_model() -> list[str]:
-    """Names of models."""
+    """Return the names of models."""
     return list(NAMES)
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Names of models after the last comma, without those that are in the list already."""
+    """Return completions of the name after the last comma, without models that are in the list already."""
     before, comma, _ = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in NAMES if name not in before.split(",")]

@@ -41,7 +41,7 @@ def prepare(
 ) -> None:
     """Tokenize DATA of any size, in little memory, and save it in a folder.
 
-    Other commands take the folder as DATA: they need not tokenize again, and training reads the tokens from disk. After
+    Other commands accept the folder as DATA. They do not tokenize again, and training reads the tokens from disk. After
     Ctrl-C or a crash the same command resumes.
     """
     from metalda.corpus import Corpus

@@ -1,4 +1,4 @@
-"""``metalda stability``: whether several models have the same topics."""
+"""``metalda stability``: compare the topics of several models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EPILOG = options.epilog("metalda stability model-0 model-1 model-2")
 
 
 class Similarity(str, Enum):
-    """How the similarity of two topics is measured."""
+    """The measure of the similarity of two topics."""
 
     words = "words"
     probabilities = "probabilities"

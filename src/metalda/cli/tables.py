@@ -1,4 +1,4 @@
-"""What commands print: tables on the screen, JSON, CSV, and lines that describe a corpus or a model."""
+"""The output of commands: tables, JSON, CSV, and lines that describe a corpus or a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: I
 
 
 def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], left: set[str], columns: int) -> list[str]:
-    """The lines of a table, header first. Cells contain no control characters."""
+    """Return the lines of a table, header first. Cells contain no control characters."""
     fixed = [max(width(row[j]) for row in (header, *rows)) for j in range(len(header) - 1)]
     used = sum(fixed) + len(_GAP) * len(fixed)
     room = max(columns - used, _NARROWEST)
@@ -50,7 +50,7 @@ def _pad(text: str, size: int, left: bool) -> str:
 
 
 def _wrap(text: str, room: int) -> list[str]:
-    """Lines of at most `room` columns, broken at spaces if possible."""
+    """Return lines of at most `room` columns, broken at spaces if possible."""
     lines, line = [], ""
     for word in text.split(" "):
         joined = f"{line} {word}" if line else word
@@ -68,7 +68,7 @@ def _wrap(text: str, room: int) -> list[str]:
 
 
 def _columns(text: str, room: int) -> int:
-    """The number of characters that fit, at least one."""
+    """Return the number of characters that fit, at least one."""
     used = 0
     for i, character in enumerate(text):
         used += width(character)
@@ -78,7 +78,7 @@ def _columns(text: str, room: int) -> int:
 
 
 def print_json(value: Any) -> None:
-    """Indented JSON without NaN, and without characters that a terminal would obey."""
+    """Print indented JSON without NaN and without control characters."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2)
     print(json_safe(text))
 
@@ -89,7 +89,7 @@ def json_safe(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types; NaN and infinity are null."""
+    """Convert a value to the types of JSON; NaN and infinity become null."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -102,19 +102,19 @@ def plain(value: Any) -> Any:
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """CSV with control characters escaped; numbers have six digits, words are separated by spaces."""
+    """Print CSV with control characters escaped; numbers have six digits, words are separated by spaces."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([clean(name) for name in header])
     writer.writerows([_csv_cell(value) for value in row] for row in rows)
 
 
 def print_records(records: Sequence[Mapping[str, Any]]) -> None:
-    """Records with the same fields as CSV."""
+    """Print records with the same fields as CSV."""
     print_csv(list(records[0]), (list(record.values()) for record in records))
 
 
 def print_frame(frame: pd.DataFrame) -> None:
-    """A DataFrame as CSV."""
+    """Print a DataFrame as CSV."""
     print_csv(list(frame.columns), frame.to_numpy(object))
 
 
@@ -127,12 +127,12 @@ def _csv_cell(value: Any) -> Any:
 
 
 def count(n: int, noun: str) -> str:
-    """``1 document``, ``2 documents``."""
+    """Return ``1 document`` or ``2 documents``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def corpus_line(name: str, corpus: Corpus) -> str:
-    """The size of a corpus."""
+    """Return a line with the size of a corpus."""
     sizes = [
         count(len(corpus), "document"),
         count(corpus.n_tokens, "token"),
@@ -144,7 +144,7 @@ def corpus_line(name: str, corpus: Corpus) -> str:
 
 
 def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:
-    """The size of a corpus, and how many of its words have features or vectors."""
+    """Print the size of a corpus, and how many of its words have features or vectors."""
     print(clean(corpus_line(data.name, corpus)))
     if "word_features" in found:
         print(coverage_line(found["word_features"], corpus.vocabulary))
@@ -154,23 +154,23 @@ def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:
 
 
 def coverage_line(features: WordFeatures, vocabulary: Sequence[str]) -> str:
-    """How many words have features."""
+    """Return a line with the number of features and the share of words that have some."""
     n_features = count(len(features.features.names), "word feature")
     return f"{n_features}; {features.coverage(vocabulary):.1%} of the vocabulary has at least one"
 
 
 def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
-    """The most probable words of a topic."""
+    """Return the most probable words of a topic."""
     return list(model.topic_words(topic, top_n)["word"])
 
 
 def joined(words: str | Iterable[str]) -> str:
-    """Words of a topic as a cell of a table."""
+    """Return the words of a topic as a cell of a table."""
     return clean(words) if isinstance(words, str) else ", ".join(map(short, words))
 
 
 def print_topics(model: TopicModel, top_n: int) -> None:
-    """All topics, the largest first, with their labels if they belong to labels."""
+    """Print all topics, the largest first, with their labels if they belong to labels."""
     table = model.topics(top_n=1).sort_values("share", ascending=False, kind="stable")
     columns = [("topic", map(str, table["topic"])), ("share", (f"{share:.1%}" for share in table["share"]))]
     if "label" in table:

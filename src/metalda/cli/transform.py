@@ -62,7 +62,7 @@ def transform(
 
 
 def _check_output(path: Path) -> None:
-    """Raise an error where `_write` would fail, before the work is done."""
+    """Raise an error if `_write` would fail, before topics are inferred."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}, or be - to print CSV")
     if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""Text in: documents as flat word ids, their labels as a named sparse matrix, and the schema by which they are read.
+"""Corpora: documents as flat word ids, their labels as a named sparse matrix, and the schema by which they are read.
 
 Names are imported when they are first used, so that the command line can list formats without loading SciPy.
 """

@@ -26,7 +26,7 @@ _TEXT_FIELDS = ("text", "body", "content", "abstract", "document")
 
 
 class Columns:
-    """Makes documents of records, as a schema says.
+    """Converts records to documents according to a schema.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Columns:
     def resolve(self, fields: Sequence[str], *, complete: bool = True) -> list[str]:
         """Find text and id among the names of the fields; returns the fields that will be read.
 
-        ``complete`` says that no record has further fields, so that a missing label field is an error at once.
+        ``complete`` means that no record has further fields, so that a missing label field is an error.
         """
         if not self._text:
             self._text = [self._guess_text(fields)]
@@ -74,7 +74,7 @@ class Columns:
         return [name for name in fields if name in wanted]
 
     def documents(self, records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[Document]:
-        """Yield the documents of the records; the numbers of numeric columns are collected for `labels`."""
+        """Yield the documents of the records, and collect the values of numeric columns for `labels`."""
         fields: Sequence[str] = ()
         for number, record in records:
             try:
@@ -99,7 +99,7 @@ class Columns:
         return [column.labels() for column in self._numeric]
 
     def fitted(self) -> dict[str, Any]:
-        """Return what reading found, for `Schema.fitted`: text columns, edges and scales."""
+        """Return the text columns, edges and scales that were found in the data, for `Schema.fitted`."""
         return {
             "text": tuple(self._text),
             "bins": {column.name: column.edges for column in self._binned},
@@ -200,9 +200,9 @@ class BinnedColumn(NumericColumn):
 
     @cached_property
     def edges(self) -> tuple[float, ...]:
-        """The inner edges: those given, or quantiles of all numbers.
+        """Return the inner edges: those given, or quantiles of all numbers.
 
-        Quantiles are values of the data, so that their names are exact; ties can give fewer bins.
+        Quantiles are values that occur in the data, so that their names are exact. Ties can give fewer bins.
         """
         if not isinstance(self._bins, int):
             return tuple(self._bins)
@@ -232,13 +232,13 @@ class ScaledColumn(NumericColumn):
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Center and scale: those given, or mean and standard deviation to six digits."""
+        """Return center and scale: those given, or mean and standard deviation to six digits."""
         if self._given is not None:
             center, scale = self._given
             return center, scale
         values = np.array(self._values)
         known = values[~np.isnan(values)]
-        self._require_two_values(known, "there is nothing to learn")
+        self._require_two_values(known, "no effect can be learned from it")
         return float(f"{known.mean():.6g}"), float(f"{known.std():.6g}")
 
     def labels(self) -> NamedMatrix:
@@ -272,7 +272,7 @@ def as_content(value: Any, field: str) -> str | Sequence[str]:
 
 
 def as_ids(ids: Iterable[Any] | None) -> tuple[str, ...] | None:
-    """Return names of documents as strings."""
+    """Return the ids of documents as strings."""
     if ids is None:
         return None
     if isinstance(ids, str):

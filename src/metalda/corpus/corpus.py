@@ -50,14 +50,14 @@ class Corpus:
     offsets : array of int64
         Document d is ``words[offsets[d]:offsets[d + 1]]``.
     vocabulary : tuple of str
-        All different.
+        Distinct words.
     labels : NamedMatrix, optional
         A row per document.
     ids : sequence of str, optional
-        A name per document.
+        An id per document.
     schema : Schema, optional
         How raw data became this corpus. A model that learns from the corpus reads new texts, frames and files in the
-        same way. None if the corpus was made of tokens or counts.
+        same way. None if the corpus was built from tokens or counts.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class Corpus:
         self._check()
 
     def _check(self) -> None:
-        """Validate the arrays once: kernels index by them without checks, and they may come from a damaged file."""
+        """Validate the arrays once, because kernels use them as indices without checks."""
         words, offsets, n_words, n_documents = self.words, self.offsets, len(self.vocabulary), len(self.offsets) - 1
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(words) or (np.diff(offsets) < 0).any():
             raise InputError(f"offsets must rise from 0 to the number of words, {len(words):,}")
-        # as unsigned numbers, negative ids are too large as well: one pass over the words
+        # viewed as unsigned numbers, negative ids are too large as well, so one pass is enough
         if len(words) and words.view(np.uint32).max() >= n_words:
             raise InputError(f"words must be indices into the vocabulary of {n_words:,} words")
         if not all(isinstance(word, str) for word in self.vocabulary):
@@ -130,7 +130,7 @@ class Corpus:
         labels : optional
             A label per document, lists of labels, or an indicator matrix or frame.
         ids : iterable, optional
-            A name per document.
+            An id per document.
         stop_words : "english", iterable of str or None
             Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
             all documents and would fill the top words of every topic. ``["english", "film"]`` drops the English list
@@ -167,7 +167,7 @@ class Corpus:
         max_df: float = 1.0,
         stop_words: StopWords = None,
     ) -> Corpus:
-        """Take documents that are tokenized already: a list of strings each."""
+        """Build a corpus from tokenized documents: a list of strings each."""
         if isinstance(documents, str | bytes):
             raise InputError("documents must be a list of lists of tokens, not one string")
         settings: dict[str, Any] = {
@@ -188,9 +188,9 @@ class Corpus:
         *,
         vocabulary: Iterable[str] | None = None,
     ) -> Corpus:
-        """Take a document-term matrix of counts: dense, sparse, or a frame whose columns are the words.
+        """Build a corpus from a document-term matrix of counts: dense, sparse, or a frame whose columns are the words.
 
-        Counts have no word order: the words of each document get an order that depends on the document alone. Without
+        Counts have no word order: the words of each document get an order that depends only on the document. Without
         a vocabulary the words are called "x0", "x1", …
         """
         tokens = expand_counts(matrix, vocabulary)
@@ -259,8 +259,8 @@ class Corpus:
         id : str, optional
             The field that names the documents; ``"id"`` if there is one.
         format : {"jsonl", "csv", "tsv", "parquet", "text", "folder", "java", "wikipedia"}, optional
-            By default from the end of the file's name. A stream has none: JSON, Parquet and Wikipedia dumps are
-            recognized by their beginning, and other streams are text unless the format is given.
+            Detected from the suffix of the file name by default. A stream has none: JSON, Parquet, the Java format and
+            Wikipedia dumps are detected from the first bytes, and other streams are text unless the format is given.
         label_delimiter : str, optional
             Splits a string into several labels.
         bins : dict, optional
@@ -271,9 +271,9 @@ class Corpus:
         encoding : str, optional
             The encoding of text files; UTF-8 by default.
         schema : Schema, optional
-            How to read, for example `model.schema_`: new documents are then read as those of training were, with the
-            same columns, bins, scales and tokenizing. Arguments override it. What it says of columns is ignored if the
-            format has none, and its format is ignored for a file with another suffix.
+            How to read, for example `model.schema_`: new documents are then read like the training data, with the
+            same columns, bins, scales and tokenizing. Arguments override it. Its columns are ignored if the format
+            has none, and its format is ignored for a file with another suffix.
         verbose : bool
             Show a progress bar, if there is a terminal.
         **tokenizing
@@ -308,22 +308,22 @@ class Corpus:
         schema: Schema | None = None,
         **reading: Any,
     ) -> Corpus:
-        """Read texts of any size into a folder, in bounded memory; the corpus is that of `read`, memory-mapped.
+        """Read texts of any size into a folder, in bounded memory; the corpus equals that of `read`, memory-mapped.
 
-        The memory needed is some megabytes of text for every process, and the vocabulary.
+        Memory holds a few megabytes of text for each process, and the vocabulary.
 
         Parameters
         ----------
         path, verbose, schema, **reading
             As in `read`.
         output : path-like
-            The folder, which `load` reads again.
+            The folder, which `load` can read later.
         n_jobs : int
-            Processes that tokenize; -1 is all cores. For more than one, a program of your own needs
-            ``if __name__ == "__main__":``.
+            Processes that tokenize; -1 is all cores. For more than one, a script must guard its
+            code with ``if __name__ == "__main__":``.
         resume : bool
-            Continue an earlier call with the same arguments that was interrupted; otherwise start anew. It is an error
-            if the data or the arguments have changed since. A stream cannot be resumed.
+            Resume an interrupted call with the same arguments; with False start again. It is an error if the data or
+            the arguments have changed since. A stream cannot be resumed.
 
         Examples
         --------
@@ -342,17 +342,17 @@ class Corpus:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of documents and of words in the vocabulary."""
+        """Return the numbers of documents and of words in the vocabulary."""
         return len(self), len(self.vocabulary)
 
     @property
     def n_tokens(self) -> int:
-        """Number of tokens of all documents."""
+        """Return the number of tokens of all documents."""
         return len(self.words)
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The names of the labels; empty without labels."""
+        """Return the names of the labels; empty without labels."""
         return () if self.labels is None else self.labels.names
 
     def __len__(self) -> int:
@@ -382,8 +382,8 @@ class Corpus:
     def split(self, test_size: float = 0.2, random_state: Any = 0) -> tuple[Corpus, Corpus]:
         """Split at random into training and test documents.
 
-        Each part keeps the order of the documents and has only the words that occur in it, so that words that only
-        occur in test documents are out-of-vocabulary words. Both parts keep all label names.
+        Each part keeps the order of the documents, and its vocabulary has only the words that occur in it. Words that
+        occur only in test documents are therefore out of vocabulary. Both parts keep all label names.
 
         Parameters
         ----------
@@ -502,7 +502,7 @@ def _held_out(n_documents: int, test_size: float, random_state: Any) -> NDArray[
     else:
         raise InputError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of documents")
     if not 0 < n_test < n_documents:
-        raise InputError(f"test_size={test_size!r} leaves nothing to train or to test on, of {n_documents:,} documents")
+        raise InputError(f"test_size={test_size!r} leaves no training or no test documents of {n_documents:,}")
     is_test = np.zeros(n_documents, dtype=bool)
     is_test[np.random.default_rng(random_state).permutation(n_documents)[:n_test]] = True
     return is_test

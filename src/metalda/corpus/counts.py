@@ -1,7 +1,6 @@
-"""From a document-term matrix to tokens, in an order that depends on the document alone."""
+"""Convert a document-term matrix to tokens, in an order that depends only on the document."""
 
 import hashlib
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from metalda.corpus.schema import fixed_vocabulary
 from metalda.corpus.vocabulary import FlatTokens
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.utils.frames import collect_frame, column_names
 
 _MAX_TOKENS = 2**32
@@ -21,8 +20,8 @@ def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> FlatT
     """Return the tokens of a dense or sparse matrix of counts, or of a frame whose columns are the words.
 
     A count matrix has no word order, but document completion needs one, because it scores every second word. The
-    tokens of each document are permuted by hashes of its own words and counts, so that a document has the same order
-    in every matrix, row and column order.
+    tokens of each document are permuted by hashes of its words and counts, so that a document has the same order in
+    every matrix, row and column order.
     """
     if hasattr(matrix, "columns"):
         frame = collect_frame(matrix)
@@ -89,11 +88,9 @@ def _whole_counts(counts: csr_array) -> csr_array:
     whole = np.maximum(1, np.rint(values))
     n_changed = int((whole != values).sum())
     if n_changed:
-        warnings.warn(
+        warn(
             f"{n_changed:,} of {len(values):,} cells are not whole numbers and were rounded (at least 1): "
             "topic models count words, and tf-idf weights are not counts",
-            UserWarning,
-            stacklevel=4,
         )
     return csr_array((whole.astype(np.int64), counts.indices, counts.indptr), shape=counts.shape)
 

@@ -1,4 +1,4 @@
-"""Lines and bytes of files, plain or compressed; errors are one line that names the file."""
+"""Read lines and bytes of files, plain or compressed; error messages are one line that names the file."""
 
 import bz2
 import codecs
@@ -23,7 +23,7 @@ _START = 8192
 
 
 def uncompressed_suffix(path: Path) -> str:
-    """Return the suffix that tells the format: ``.jsonl`` of ``news.jsonl.gz``."""
+    """Return the suffix that determines the format: ``.jsonl`` of ``news.jsonl.gz``."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
 
@@ -98,13 +98,13 @@ def _uncompressed(raw: BinaryIO, mode: str) -> BinaryIO:
 
 @contextmanager
 def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
-    """Turn the errors of reading a file into an InputError that names it."""
+    """Convert errors of reading a file to an InputError that names it."""
     try:
         yield
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path}: is a folder, where a file is meant") from error
+        raise InputError(f"{path}: is a folder, but a file is needed") from error
     except UnicodeDecodeError as error:
         raise InputError(_describe_undecodable(path, encoding)) from error
     except UnicodeError as error:  # e.g. UTF-16 without its mark
@@ -115,7 +115,7 @@ def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
 
 def _describe_damage(error: Exception) -> str:
     if not isinstance(error, OSError):
-        return f"damaged or not complete: {one_line(error)}"
+        return f"damaged or incomplete: {one_line(error)}"
     if error.errno is None:  # gzip and bz2 raise this for damaged data
         return f"damaged, or not compressed as its name says: {one_line(error)}"
     return f"cannot be read: {error.strerror}"
@@ -147,12 +147,12 @@ def read_start(path: Path) -> bytes:
 
 
 def can_seek(binary: BinaryIO) -> bool:
-    """Tell whether a file from `open_binary` can be read in any order: a compressed file or a stream cannot."""
+    """Return whether a file from `open_binary` can be read in any order: a compressed file or a stream cannot."""
     return not isinstance(binary, gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) and binary.seekable()
 
 
 def may_have_zeros(encoding: str) -> bool:
-    """Tell whether text in this encoding may contain zero bytes."""
+    """Return whether text in this encoding may contain zero bytes."""
     return codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32"))
 
 
@@ -200,7 +200,7 @@ def _locate_undecodable(path: Path, encoding: str) -> str:
 
 
 def begins_as_utf16(start: bytes) -> bool:
-    """Tell whether a file begins with the byte-order mark of UTF-16."""
+    """Return whether a file begins with the byte-order mark of UTF-16."""
     return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 

@@ -1,4 +1,4 @@
-"""The file formats: a reader for each, and the registry from which detection, messages, options and help follow.
+"""The file formats: a reader for each, and the registry that detection, messages, options and help use.
 
 A new format is one reader function and one entry of `FORMATS`. A reader of a format with fields yields records with
 their numbers; it calls `select` once, with the names of the fields. A reader of a format without fields yields
@@ -85,7 +85,7 @@ class FileFormat:
     delimited_labels : bool
         Whether `label_delimiter` applies although there are no fields.
     recognize : callable, optional
-        ``recognize(path, encoding)`` tells from the content of a text file whether it has this format.
+        ``recognize(path, encoding)`` returns whether the content of a text file has this format.
     """
 
     name: str
@@ -143,9 +143,7 @@ def _recognize(path: Path, format: str | None, encoding: str) -> FileFormat:
             logger.info("%s: read as %s (format=%r)", path, entry.description, entry.name)
             return entry
     if by_suffix is None:
-        raise InputError(
-            f"{path}: the name does not tell the format; give it with format= (--input-format): {', '.join(FORMATS)}"
-        )
+        raise InputError(f"{path}: unknown suffix; give the format with format= (--input-format): {', '.join(FORMATS)}")
     if isinstance(path, Stream):
         logger.info("%s: read as %s (format=%r)", path, by_suffix.description, by_suffix.name)
     return by_suffix
@@ -179,7 +177,7 @@ _OTHER_KINDS = {
 
 
 def is_saved(path: Path) -> bool:
-    """Tell whether a folder holds a saved corpus."""
+    """Return whether a folder holds a saved corpus."""
     return not isinstance(path, Stream) and bool((path / "corpus.json").is_file())
 
 
@@ -345,7 +343,7 @@ def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
 
 
 def _looks_json(path: Path, encoding: str) -> bool:
-    """Tell whether a file whose name has no suffix begins with a JSON object, or with an array of objects."""
+    """Return whether a file whose name has no suffix begins with a JSON object, or with an array of objects."""
     if uncompressed_suffix(path):
         return False
     text = read_start(path).decode(text_codec(encoding), "ignore")
@@ -353,7 +351,7 @@ def _looks_json(path: Path, encoding: str) -> bool:
 
 
 def _looks_parquet(path: Path, encoding: str) -> bool:
-    """Tell whether a file whose name has no suffix begins as Parquet does."""
+    """Return whether a file whose name has no suffix begins as Parquet does."""
     return not uncompressed_suffix(path) and _begins_as_parquet(read_start(path))
 
 
@@ -362,12 +360,12 @@ def _begins_as_parquet(start: bytes) -> bool:
 
 
 def _looks_wikipedia(path: Path, encoding: str) -> bool:
-    """Tell whether a file whose name has no suffix begins as a Wikipedia dump does."""
+    """Return whether a file whose name has no suffix begins as a Wikipedia dump does."""
     return not uncompressed_suffix(path) and read_start(path).lstrip().startswith(b"<mediawiki")
 
 
 def _looks_java(path: Path, encoding: str) -> bool:
-    """Tell whether the first 50 lines that are not empty have two tabs each."""
+    """Return whether the first 50 nonempty lines have two tabs each."""
     n_lines = 0
     for line in read_lines(path, encoding):
         if line and not line.isspace():
@@ -461,9 +459,9 @@ def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:
 def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield rows of both kinds of TSV: spreadsheets quote fields, other programs write quotes unchanged.
 
-    A row with a field that begins with a quote is read as quoted, over as many lines as that takes. This reading is
-    accepted if the row has as many fields as the header and nothing after its quotes, unless it took several lines
-    and each of them is a row by itself. Otherwise its quotes are plain characters.
+    A row with a field that begins with a quote is read as quoted, over as many lines as needed. This is accepted if the
+    row has as many fields as the header and no text after closing quotes, unless it took several lines that are each a
+    complete row. Otherwise its quotes are plain characters.
     """
     n_fields = 0
     number = 1

@@ -1,4 +1,4 @@
-"""Labels of documents, given in any usual form, as one named matrix."""
+"""Convert labels of documents, in any usual form, to a named matrix."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
         a two-dimensional array, sparse matrix (columns named "0", "1", …) or frame (its own names) of 0 and 1, or of
         real numbers for models that take them (DMR).
     n_documents : int
-        The number of rows that is required.
+        The required number of rows.
     """
     if y is None:
         return None
@@ -69,7 +69,7 @@ class LabelCollector:
 
     def add(self, names: Iterable[str]) -> None:
         """Add the labels of the next document; a repeated label counts once."""
-        own = dict.fromkeys(map(_writable, names))
+        own = dict.fromkeys(map(_without_surrogates, names))
         self._columns.extend(self._ids.setdefault(name, len(self._ids)) for name in own)
         self._offsets.append(len(self._columns))
 
@@ -115,7 +115,7 @@ def _label_name(value: Any) -> str:
     return str(value).strip()
 
 
-def _writable(name: str) -> str:
+def _without_surrogates(name: str) -> str:
     """Replace lone surrogates, which JSON can hold but no file or table can, by question marks."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 

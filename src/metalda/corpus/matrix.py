@@ -21,7 +21,7 @@ class NamedMatrix:
     matrix : sparse or dense, rows × columns
         Kept as ``csr_array`` of float64 in canonical form: sorted, without duplicates or explicit zeros.
     names : sequence of str
-        One per column, all different.
+        One distinct name per column.
     """
 
     matrix: csr_array
@@ -45,13 +45,13 @@ class NamedMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """Return the numbers of rows and columns."""
         n_rows, n_columns = self.matrix.shape
         return n_rows, n_columns
 
     @property
     def is_binary(self) -> bool:
-        """Whether every value is 0 or 1."""
+        """Return whether every value is 0 or 1."""
         return bool((self.matrix.data == 1).all())
 
     def __len__(self) -> int:

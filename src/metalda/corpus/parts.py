@@ -46,11 +46,11 @@ class CorpusPart:
 
     @property
     def vocabulary(self) -> PackedStrings:
-        """The words in order of first occurrence."""
+        """Return the words in order of first occurrence."""
         return PackedStrings(self.word_bytes, self.word_offsets)
 
 
-Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts anew
+Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts from the first
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PartWriter:
     texts: bool
 
     def has(self, number: int) -> bool:
-        """Tell whether a part was written completely."""
+        """Return whether a part was written completely."""
         return (_place(self.folder, number) / "part.json").exists()
 
     def __call__(self, number: int, documents: Iterable[Document]) -> None:
@@ -102,7 +102,7 @@ def read_parts(folder: Path, n_parts: int) -> Iterator[CorpusPart]:
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:
-    """Yield the number and the documents of each part; the division depends on the documents alone."""
+    """Yield the number and the documents of each part; the division depends only on the documents."""
     number, n_characters = 0, 0
     part: list[Document] = []
     for document in documents:
@@ -195,7 +195,7 @@ class MergedLabels:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """All names, in the order of the columns."""
+        """Return all names, in the order of the columns."""
         return (*self.names, *(name for each in self.numeric for name in each.names))
 
     def arrays(self, parts: Parts, n_documents: int) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def merge_ids(parts: Parts, n_documents: int) -> dict[str, Any]:
 
 
 def _joined(pieces: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
-    """Turn the offsets of consecutive pieces into the offsets of all."""
+    """Convert the offsets of consecutive pieces to the offsets of all."""
     end = 0
     yield np.zeros(1, np.int64)
     for offsets in pieces:

@@ -1,7 +1,7 @@
 """A corpus on disk: saved as arrays that can be memory-mapped, or prepared from texts of any size in bounded memory.
 
-To prepare a corpus, documents are read once and tokenized in parts, by several processes if asked. Each part is kept
-as soon as it is complete, so that an interrupted preparation can be resumed. Then the parts are merged.
+To prepare a corpus, documents are read once and tokenized in parts, by several processes if `n_jobs` > 1. Each part is
+saved when it is complete, so that an interrupted preparation can be resumed. Then the parts are merged.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def prepare_corpus(
     verbose: bool = False,
     resume: bool = True,
 ) -> None:
-    """Write the corpus in a file or folder, given its schema from `Schema.for_path`; see `Corpus.prepare`."""
+    """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`."""
     if n_jobs == 0:
         raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
-    _check_apart(path, folder)
+    _check_outside(path, folder)
     source = open_source(path, schema, verbose=verbose)
     check_writable(folder, _CORPUS)
     if isinstance(path, Stream):
@@ -231,7 +231,7 @@ def _scratch_of_stream(stream: Stream, folder: Any, resume: bool) -> Iterator[Pa
 
 
 def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
-    remedy = "start anew with resume=False (--restart), or give another folder"
+    remedy = "start again with resume=False (--restart), or give another folder"
     try:
         before = read_document(note, _PREPARATION)
     except StorageError as error:
@@ -242,7 +242,7 @@ def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
 
 
 def _identity(path: Any, schema: Schema) -> dict[str, Any]:
-    """Return what parts depend on, as plain data; filters by frequency apply when parts are merged."""
+    """Return plain data that determines the parts. Filters by frequency are excluded: they apply to merged parts."""
     settings = {name: _plain(value) for name, value in vars(schema).items() if name not in _MERGING}
     tokenizing = {name: settings.pop(name) for name in _TOKENIZING}
     vocabulary = schema.vocabulary
@@ -281,7 +281,7 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _check_apart(source: Any, folder: Any) -> None:
+def _check_outside(source: Any, folder: Any) -> None:
     if isinstance(source, Path) and isinstance(folder, Path):
         inner, outer = folder.resolve(), source.resolve()
         if inner == outer or (outer.is_dir() and inner.is_relative_to(outer)):

@@ -1,6 +1,6 @@
 """The schema: how raw data becomes a corpus, with the bins and scales that reading fitted.
 
-A corpus carries its schema and a model keeps it, so that new documents are read as those of training were.
+A corpus carries its schema and a model keeps it, so that new documents are read like the training data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
-FUNCTION = "function"  # the analyzer of a fitted schema that was a function: functions are not kept
+FUNCTION = "function"  # the analyzer of a fitted schema if it was a function, since functions are not kept
 
 _MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
@@ -53,16 +53,18 @@ class Schema:
         For numeric columns: the number of quantile bins, or the inner edges.
     numbers : mapping, str or sequence of str
         Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
-    format, suffix : str, optional
-        The format of the files, and the suffix of the file that it was found for. A format with a suffix applies to
-        files with this suffix only.
+    format : str, optional
+        The format of the files.
+    suffix : str, optional
+        The suffix of the file that the format was detected for. If given, the format applies only to files with this
+        suffix.
     encoding : str
         The encoding of text files.
     lowercase, token_pattern, stop_words, ngram_range, analyzer
         How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
-        Python as on the command line: words such as "the" and "of" occur in all documents, and without the list they
+        Python and on the command line: words such as "the" and "of" occur in all documents, and without the list they
         fill the top words of every topic. A list that contains "english" drops the English list and the other words.
-        None keeps all words. Documents that are lists of tokens keep all of theirs.
+        None keeps all words. Documents that are lists of tokens keep all tokens.
     min_df, max_df, max_features, vocabulary
         Which words are kept, as in `CountVectorizer`.
 
@@ -123,7 +125,7 @@ class Schema:
         if self.label_delimiter == "":
             raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
         if twice := set(self.numbers).intersection(self.bins):
-            raise InputError(f"the field {min(twice)!r} is to be cut into bins and taken as numbers: choose one")
+            raise InputError(f"the field {min(twice)!r} is given both in bins and in numbers: choose one")
         if self.format is not None and self.format not in FORMATS:
             raise InputError(f"format={self.format!r} is not known: use one of {', '.join(FORMATS)} (--input-format)")
         text_codec(self.encoding)
@@ -144,12 +146,12 @@ class Schema:
 
     @property
     def has_labels(self) -> bool:
-        """Whether some column gives labels."""
+        """Return whether some column gives labels."""
         return bool(self.labels or self.bins or self.numbers)
 
     @property
     def tokenizing(self) -> dict[str, Any]:
-        """How texts become words, as arguments of `Corpus.from_texts`."""
+        """Return how texts become words, as arguments of `Corpus.from_texts`."""
         if self.analyzer == FUNCTION:
             raise InputError(
                 "the model was trained on texts that your own function tokenized, and functions are not saved; use the "
@@ -159,7 +161,7 @@ class Schema:
         return {name: getattr(self, name) for name in names}
 
     def fits(self, X: Any) -> bool:
-        """Tell whether X is a frame that has the text columns of this schema, with texts or lists of tokens in them."""
+        """Return whether X is a frame with the text columns of this schema, which hold texts or lists of tokens."""
         if not self.text or not (hasattr(X, "collect_schema") or hasattr(X, "columns")):
             return False
         frame = collect_frame(X)
@@ -183,7 +185,7 @@ class Schema:
     def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:
         """Return the schema for the data at `path`, with its format: a schema, overridden by arguments.
 
-        What the schema says of columns is dropped if the format has none.
+        The columns of the schema are dropped if the format has none.
         """
         base = cls() if schema is None else schema
         suffix = uncompressed_suffix(path)
@@ -209,7 +211,7 @@ class Schema:
         return result
 
     def fitted(self, **found: Any) -> Schema:
-        """Return the schema for new documents: with what reading `found`, without filters and functions."""
+        """Return the schema for new documents: with the columns, edges and scales `found`, without filters."""
         analyzer = FUNCTION if callable(self.analyzer) else self.analyzer
         return replace(self, **{**found, **_FILTERS, "analyzer": analyzer})
 
@@ -226,7 +228,7 @@ class Schema:
         try:
             schema = cls(**saved)
         except (InputError, TypeError) as error:
-            raise ValueError(f"the schema makes no sense: {error}") from error
+            raise ValueError(f"the schema is not valid: {error}") from error
         if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
             raise ValueError("the schema has bins without edges, or numbers without a scale")
         if any(getattr(schema, name) != value for name, value in _FILTERS.items()):
@@ -235,7 +237,7 @@ class Schema:
 
 
 def fixed_vocabulary(vocabulary: Iterable[str] | Mapping[str, int]) -> tuple[str, ...]:
-    """Return a vocabulary in its own order: a mapping by its numbers, a set sorted."""
+    """Return a vocabulary as a tuple, in its order; a mapping is ordered by its numbers, a set is sorted."""
     if isinstance(vocabulary, str):
         raise InputError("vocabulary is one string: give a list of words")
     if isinstance(vocabulary, Mapping):
@@ -262,7 +264,7 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    """Return a mapping from names of columns, for which None stands for an empty one."""
+    """Return a mapping from names of columns; None becomes an empty mapping."""
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(column, str) for column in value):

@@ -1,4 +1,4 @@
-"""Documents from files, frames and lists, and their way into a corpus in one pass."""
+"""Read documents from files, frames and lists, and collect them into a corpus in one pass."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Source:
     texts : bool
         Whether documents may be texts; otherwise all are lists of tokens.
     columns : Columns, optional
-        Of records.
+        The columns of records.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Source:
     columns: Columns | None = None
 
     def has_labels(self, names: Sequence[str]) -> bool:
-        """Tell whether the corpus has labels, given the names that were found."""
+        """Return whether the corpus has labels, given the names that were found."""
         return self.schema.has_labels if self.columns is not None else bool(names)
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
@@ -121,7 +121,7 @@ def collect(source: Source) -> dict[str, Any]:
 
 
 def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
-    """Show a progress bar over documents, if there is a terminal."""
+    """Show a progress bar over documents on a terminal."""
     if not verbose:
         return items
     from tqdm import tqdm
@@ -178,7 +178,7 @@ def in_blocks(documents: Iterable[str | Sequence[str]]) -> Iterator[Block]:
 
 @contextmanager
 def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
-    """Read the bytes of a file, with a bar that shows the share of it that was read, if there is a terminal."""
+    """Read the bytes of a file, with a bar that shows the share read, on a terminal."""
     from tqdm import tqdm
 
     with reading(path, encoding):
@@ -212,7 +212,7 @@ def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Bl
             if line:
                 cells = line.split("\t", column)
                 if len(cells) < column:
-                    raise InputError(f"{path} line {number}: no column {column}, but {len(cells)} in all (--text)")
+                    raise InputError(f"{path} line {number}: no column {column}: the line has {len(cells)} (--text)")
                 texts.append(cells[column - 1])
         n_before += len(lines)
         yield texts

@@ -129,7 +129,7 @@ def locate_data(data: Data | Stream) -> Any:
 
 
 def is_special(path: Any) -> bool:
-    """Tell whether a path on this machine is a pipe, a socket or a device: neither a file nor a folder."""
+    """Return whether a path on this machine is a pipe, a socket or a device: neither a file nor a folder."""
     return isinstance(path, Path) and path.exists() and not path.is_file() and not path.is_dir()
 
 

@@ -1,4 +1,4 @@
-"""From texts or token lists to word ids, in one pass, by the conventions of scikit-learn's `CountVectorizer`.
+"""Convert texts or token lists to word ids in one pass, by the conventions of scikit-learn's `CountVectorizer`.
 
 Tokens become integers as they are read, so that only the vocabulary is held as strings. Words are then filtered by
 document frequency and renumbered in sorted order, as in `CountVectorizer`; the order of the tokens is kept.
@@ -84,7 +84,7 @@ def choose_words(
     frequency: Callable[[], NDArray[np.int64]],
     totals: Callable[[], NDArray[np.int64]],
 ) -> NDArray[np.bool_]:
-    """Tell which words pass the filters of the schema.
+    """Return which words pass the filters of the schema.
 
     Word ids must be in sorted order, on which ties for `max_features` depend. `frequency` and `totals` return in how
     many documents each word occurs, and how often; they are called only if they are needed.

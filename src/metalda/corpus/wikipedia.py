@@ -86,14 +86,14 @@ def strip_markup(text: str) -> str:
     'The cat is a small carnivore.'
     """
     text = _DROPPED.sub("", text)
-    text = _from_within(_TEMPLATE, "", text)
-    text = _from_within(_TABLE, "", text)
-    text = _from_within(_LINK, _visible, text)
+    text = _replace_innermost(_TEMPLATE, "", text)
+    text = _replace_innermost(_TABLE, "", text)
+    text = _replace_innermost(_LINK, _visible, text)
     text = _WEB_LINK.sub(r"\1", text)
     return html.unescape(_MARKS.sub("", _TAG.sub(" ", text)))
 
 
-def _from_within(pattern: re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str) -> str:
+def _replace_innermost(pattern: re.Pattern[str], new: str | Callable[[re.Match[str]], str], text: str) -> str:
     """Replace innermost matches until none is left, at most `_DEEPEST` times."""
     for _ in range(_DEEPEST):
         text, n_found = pattern.subn(new, text)

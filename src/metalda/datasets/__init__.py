@@ -1,4 +1,4 @@
-"""Example corpora: one that is part of every Python, those of the paper, and larger ones."""
+"""Example corpora: docstrings of the Python standard library, the corpora of the paper, and larger ones."""
 
 from metalda.datasets.catalog import Dataset, Statistics, cache_folder
 from metalda.datasets.news import load_newsgroups, load_nyt, load_reuters

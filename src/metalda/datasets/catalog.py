@@ -1,4 +1,4 @@
-"""The datasets: a description of each, its published size, and where its files are found."""
+"""The datasets: a description of each, its published size, and the search for its files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _ALL = (
         "docstrings of your Python's standard library, by module",
         None,
         "none",
-        "do nothing: it is built in",
+        "no files are needed: it is built in",
     ),
     Dataset(
         "ws",
@@ -196,7 +196,7 @@ def find_collection(folder: PathLike | None, archive: str, inside: str) -> Path 
 
 
 def members(path: Path, inside: str) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Yield name and content of the files in an archive, in its order, or in a folder, sorted; nothing is unpacked."""
+    """Yield name and content of the files in an archive, in its order, or in a folder, sorted, without unpacking."""
     if path.is_dir():
         for file in sorted(path.glob(inside)):
             if file.is_file() and not file.name.startswith("."):

@@ -68,7 +68,8 @@ def load_newsgroups(
     Returns
     -------
     Corpus
-        18,846 documents, the 11,314 of training first, and 20 labels. A post without words left is kept, empty.
+        18,846 documents, the 11,314 of training first, and 20 labels. Posts without remaining words are kept as empty
+        documents.
     """
     if isinstance(remove, str) or not set(remove) <= set(_REMOVALS):
         raise InputError(f"remove={remove!r}: give a list of {', '.join(_REMOVALS)}")
@@ -164,7 +165,7 @@ def load_reuters(folder: PathLike | None = None, *, embeddings: Vectors = None, 
     -------
     Corpus
         11,367 documents in the order of their numbers, 120 labels. A text is the content of ``TEXT``: title, author,
-        dateline and body. A document without words left is kept as an empty document.
+        dateline and body. A document without remaining words is kept as an empty document.
     """
     path = find_collection(folder, "reuters21578.tar", STORIES)
     if path is None:

@@ -35,14 +35,14 @@ class Docstring(NamedTuple):
 def load_python_docs(
     *, min_words: int = 5, limit: int | None = None, verbose: bool = False, **tokenizing: Any
 ) -> Corpus:
-    """Load the docstrings of the running Python's standard library from its sources; nothing is imported.
+    """Load the docstrings of the running Python's standard library from its sources, without importing modules.
 
     Parameters
     ----------
     min_words : int
         Docstrings with fewer words, including stop words, are skipped.
     limit : int, optional
-        The largest number of documents, evenly spread over the modules.
+        The largest number of documents, spread evenly over the modules.
     verbose : bool
         Show a progress bar.
     **tokenizing
@@ -82,7 +82,7 @@ def read_docstrings(root: Path, *, verbose: bool = False) -> Iterator[Docstring]
 
     paths = list(_sources(root))
     if not paths:
-        raise InputError(f"{root}: no Python sources; this Python came without those of its standard library")
+        raise InputError(f"{root}: no Python sources; this Python has no sources of its standard library")
     for path in tqdm(paths, desc="reading docstrings", unit=" files", disable=not verbose, leave=False):
         module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
         for name, text in _docstrings_of(path, module):
@@ -107,7 +107,7 @@ def _docstrings_of(path: Path, module: str) -> list[tuple[str, str]]:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: syntax trees have no cycles, and looking for some takes as long as parsing."""
+    """Pause the garbage collector: syntax trees have no cycles, and searching for them takes as long as parsing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -130,7 +130,7 @@ def _walk(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names defined twice (under ``if`` and ``else``, overloads, setters) get ``#2``, ``#3``, …"""
+    """Append ``#2``, ``#3``, … to names defined more than once (under ``if`` and ``else``, overloads, setters)."""
     uses: Counter[str] = Counter()
     result = []
     for name in names:

@@ -82,7 +82,7 @@ def load(name: str, folder: PathLike | None = None, *, verbose: bool = False, **
         known |= set(signature(Corpus.from_texts).parameters) - {"texts", "labels", "ids"}
     for setting in settings:
         if setting not in known:
-            raise InputError(f"dataset {name!r}: {setting}= (--{setting}) is not for it; {_choices(known)}")
+            raise InputError(f"dataset {name!r}: {setting}= (--{setting}) is not a setting of it; {_choices(known)}")
     return loader(folder, **settings, **({"verbose": verbose} if "verbose" in known else {}))
 
 

@@ -1,4 +1,4 @@
-"""Measures of models: coherence, prediction, stability, convergence; and comparisons of several models."""
+"""Evaluation of models: coherence, prediction, stability, convergence, and comparisons of several models."""
 
 from metalda.evaluation.chains import diagnose_chains, to_inference_data
 from metalda.evaluation.coherence import Coherence, coherence, score_topics

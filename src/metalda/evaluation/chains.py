@@ -32,7 +32,7 @@ GOOD_RHAT, BAD_RHAT, ESS_PER_CHAIN = (
     1.1,
     100,
 )  # Vehtari et al. (2021); above 1.1 more draws do not help
-MIN_DRAWS = 4  # per chain: both halves need a variance
+MIN_DRAWS = 4  # per chain, so that both halves have a variance
 MIN_SIMILARITY = 0.5
 
 _DIMENSIONS = {
@@ -44,18 +44,19 @@ _DIMENSIONS = {
 
 
 def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd.DataFrame:
-    """R-hat and effective sample size of the log-likelihood and of the label effects, over several chains.
+    """Compute R-hat and effective sample size of the log-likelihood and of label effects, over several chains.
 
     Chains are models fitted on the same corpus with the same parameters and different seeds. The log-likelihood has a
     value for every iteration after the burn-in. Label effects have one for every kept draw: the default
-    ``n_draws=15`` is too few for a diagnosis, and the verdict says so. Fit with, say,
-    ``n_iter=2000, thin=5, n_draws=200`` instead.
+    ``n_draws=15`` is too few for a diagnosis, and the verdict is "too few draws". Fit with more draws, for example
+    ``n_iter=2000, thin=5, n_draws=200``.
 
-    Raw weights log lambda cannot be compared between chains, for two reasons. They are not identified against the
-    weight of the default label, so their distance from the average label is used, as in ``model.label_effects()``. And
-    every chain numbers its topics in its own way, so the topics of each chain are matched with those of the first
-    by their words (`stability`, by probabilities). Where a topic of the first chain has no similar topic in another
-    one, the chains have found different topics; R-hat has no meaning there, and the verdict is "not matched".
+    Raw weights log lambda cannot be compared between chains, for two reasons. First, they are not identified relative
+    to the weight of the default label, so their difference from the average label is used, as in
+    ``model.label_effects()``. Second, every chain numbers its topics differently, so the topics of each chain are
+    matched with those of the first by their words (`stability`, by probabilities). If a topic of the first chain has no
+    similar topic in another chain, the chains have found different topics. R-hat then has no meaning, and the verdict
+    is "not matched".
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
         the first chain; ``rhat`` (rank-normalized, split) and ``ess`` (bulk) as in ArviZ; the number of ``chains`` and
         of ``draws`` of each; the smallest ``similarity`` of the topic to its partners; and the ``verdict``:
         "not matched" (similarity below 0.5), "not mixed" (R-hat above 1.1, or above 1.01 with enough draws), "too few
-        draws" (effective sample size below 100 a chain), or "mixed".
+        draws" (effective sample size below 100 per chain), or "mixed".
 
     Examples
     --------
@@ -118,7 +119,7 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
         ``feature_effect`` [feature, topic], log weights relative to the average label or feature, as in
         ``model.label_effects()``, if the model has them. ``sample_stats``: ``lp``, the log-likelihood per word as in
         ``model.history_``, if it is known. ``constant_data``: ``similarity`` [topic], the smallest of a topic to its
-        partners in other chains; where it is low, the chains have found different topics.
+        partners in other chains; if it is low, the chains have found different topics.
 
     Examples
     --------
@@ -158,19 +159,19 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
 
 
 def split_rhat(chains: NDArray[np.float64]) -> float:
-    """Split R-hat of a quantity [chain, draw]: the spread between halves of chains relative to the spread within them.
+    """Return the split R-hat of a quantity [chain, draw]: the spread between halves of chains relative to that within.
 
-    Near 1 where the chains have converged; NaN for chains shorter than four draws or for a constant quantity. Gelman et
-    al., Bayesian Data Analysis, section 11.4.
+    It is near 1 if the chains have converged, and NaN for chains shorter than four draws or for a constant quantity.
+    See Gelman et al., Bayesian Data Analysis, section 11.4.
     """
     return _rhat(_halves(chains)) if chains.shape[1] >= MIN_DRAWS else float("nan")
 
 
 def rank_rhat(chains: NDArray[np.float64]) -> float:
-    """Rank-normalized split R-hat of a quantity [chain, draw], as `arviz.rhat` computes it by default.
+    """Return the rank-normalized split R-hat of a quantity [chain, draw], as `arviz.rhat` computes it by default.
 
-    The larger of the split R-hats of normal scores of the draws and of their distances from the median, so that chains
-    of different location or scale are both detected, whatever the distribution (Vehtari et al., 2021).
+    It is the larger of the split R-hats of normal scores of the draws and of their distances from the median. It
+    detects chains of different location or scale, for any distribution (Vehtari et al., 2021).
     """
     if chains.shape[1] < MIN_DRAWS:
         return float("nan")
@@ -180,7 +181,7 @@ def rank_rhat(chains: NDArray[np.float64]) -> float:
 
 
 def _halves(chains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first and the last halves of all chains; a chain of odd length loses its middle draw."""
+    """Return the first and the last halves of all chains; a chain of odd length loses its middle draw."""
     half = chains.shape[1] // 2
     return np.concatenate([chains[:, :half], chains[:, -half:]])
 
@@ -194,7 +195,7 @@ def _rhat(chains: NDArray[np.float64]) -> float:
 
 
 def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Normal quantiles of the ranks among all values (Blom's positions)."""
+    """Return normal quantiles of the ranks among all values (Blom's positions)."""
     ranks = rankdata(values, method="average")
     return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)), np.float64).reshape(values.shape)
 
@@ -236,18 +237,18 @@ def require_chains(models: Sequence[TopicModel]) -> None:
                 )
         if any(model.seed_ == other.seed_ for other in models[:i]):
             raise InputError(
-                f"model {i} has the seed of another, so it is the same chain; give each its random_state (--seed)"
+                f"model {i} has the seed of another, so it is the same chain; give each its own random_state (--seed)"
             )
 
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
-    """The log-likelihood [chain, iteration] after the burn-in."""
+    """Return the log-likelihood [chain, iteration] after the burn-in."""
     traces = [model.fitted_.history["log_likelihood"][count_burn_in(model.n_iter, model.burn_in) :] for model in models]
     return _stack_last(traces)
 
 
 def _matched_effects(models: Sequence[TopicModel]) -> MatchedEffects | None:
-    """Label effects, the topics of each chain in the order of their partners in the first; None without labels."""
+    """Return label effects, with topics in the order of their partners in the first chain; None without labels."""
     first = models[0]
     if not first.label_names_ or not hasattr(first, "label_effects"):
         return None
@@ -278,7 +279,7 @@ def _stack_last(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 def _diagnose_effects(
     effects: MatchedEffects, labels: Sequence[str], arviz: Any, verbose: bool
 ) -> list[dict[str, Any]]:
-    """A row for each label and topic."""
+    """Return a row for each label and topic."""
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
@@ -295,7 +296,7 @@ def _diagnose_effects(
 
 
 def _diagnose(values: NDArray[np.float64], arviz: Any) -> dict[str, Any]:
-    """R-hat, effective sample size and verdict of a quantity [chain, draw]."""
+    """Return R-hat, effective sample size and verdict of a quantity [chain, draw]."""
     n_chains, n_draws = values.shape
     rhat, ess = rank_rhat(values), float("nan")
     if n_draws >= MIN_DRAWS:
@@ -305,7 +306,7 @@ def _diagnose(values: NDArray[np.float64], arviz: Any) -> dict[str, Any]:
 
 
 def verdict(rhat: float, ess: float, n_chains: int) -> str:
-    """Judge R-hat and the effective sample size; too few draws where both are NaN."""
+    """Return the verdict for R-hat and the effective sample size; "too few draws" if both are NaN."""
     if rhat > BAD_RHAT:
         return NOT_MIXED
     if not ess >= ESS_PER_CHAIN * n_chains:
@@ -314,7 +315,7 @@ def verdict(rhat: float, ess: float, n_chains: int) -> str:
 
 
 def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
-    """Quantities of a chain, as [draw, …, topic]."""
+    """Return the quantities of a chain, as [draw, …, topic]."""
     totals = np.stack([draw.topic_totals for draw in model.draws_]).astype(np.float64)
     found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
     if model.label_names_ and hasattr(model, "label_effects"):
@@ -325,7 +326,7 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
 
 
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
-    """The log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
+    """Return the log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
     trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
     kept = kept_sweeps(model.n_iter, model.burn_in, model.thin, model.n_draws)
-    return trace[[sweep - 1 for sweep in sorted({*kept, len(trace)}) if 0 < sweep <= len(trace)]]
+    return trace[[number - 1 for number in sorted({*kept, len(trace)}) if 0 < number <= len(trace)]]

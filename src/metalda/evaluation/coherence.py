@@ -24,7 +24,7 @@ SMOOTHING = 1e-12  # gensim's and Palmetto's
 
 
 class CoherenceMeasure(NamedTuple):
-    """How a topic is scored, and in windows of how many words (0: whole documents).
+    """A function that scores a topic, and the number of words in a window (0 for whole documents).
 
     `score` gets the joint probabilities p(i, j) of a topic's words, two or more in their order, with p(i) > 0 on the
     diagonal, and the smoothing constant.
@@ -32,20 +32,20 @@ class CoherenceMeasure(NamedTuple):
 
     window: int
     score: Callable[[Matrix, float], float]
-    needs_smoothing: bool = False  # without it the logarithm of 0 occurs
+    needs_smoothing: bool = False  # otherwise the logarithm of 0 occurs
 
 
 def _log_ratio(joint: Matrix, smoothing: float) -> Matrix:
-    """log((p(i, j) + e) / (p(i) p(j))); 0 instead of log 0, which the caller replaces."""
+    """Return log((p(i, j) + e) / (p(i) p(j))); 0 instead of log 0, which the caller replaces."""
     alone = np.diagonal(joint)
     smoothed = joint + smoothing
     return np.log(np.divide(smoothed, np.outer(alone, alone), out=np.ones(joint.shape), where=smoothed > 0))
 
 
 def _normalized_log_ratio(joint: Matrix, smoothing: float) -> Matrix:
-    """NPMI: log ratio / -log(p(i, j) + e). Without smoothing -1 for words that never co-occur.
+    """Return NPMI: log ratio / -log(p(i, j) + e).
 
-    0 for two words that every window has.
+    Without smoothing it is -1 for words that never co-occur. It is 0 for two words that occur in every window.
     """
     smoothed = joint + smoothing
     some = (smoothed > 0) & (joint < 1)
@@ -55,7 +55,7 @@ def _normalized_log_ratio(joint: Matrix, smoothing: float) -> Matrix:
 
 
 def _mean_of_pairs(scores: Matrix) -> float:
-    """Mean over unordered pairs; in an asymmetric matrix each word with those before it."""
+    """Return the mean over unordered pairs; in an asymmetric matrix each word is paired with those before it."""
     return float(scores[np.tril_indices(len(scores), k=-1)].mean())
 
 
@@ -68,13 +68,13 @@ def _uci(joint: Matrix, smoothing: float) -> float:
 
 
 def _umass(joint: Matrix, smoothing: float) -> float:
-    """log((p(i, j) + e) / p(j)): a word given one before it."""
+    """Return the mean of log((p(i, j) + e) / p(j)), a word given one before it."""
     alone = np.diagonal(joint)
     return _mean_of_pairs(np.log((joint + smoothing) / alone[None, :]))
 
 
 def _c_v(joint: Matrix, smoothing: float) -> float:
-    """Mean cosine between the vector of a word's NPMI with all words and the sum of these vectors."""
+    """Return the mean cosine between the vector of a word's NPMI with all words and the sum of these vectors."""
     vectors = _normalized_log_ratio(joint, smoothing)
     total = vectors.sum(axis=0)
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(total)
@@ -82,7 +82,7 @@ def _c_v(joint: Matrix, smoothing: float) -> float:
 
 
 def _c_p(joint: Matrix, smoothing: float) -> float:
-    """Fitelson's confirmation of a word by one before it: (p(i | j) - p(i | not j)) / their sum."""
+    """Return the mean of Fitelson's confirmation of a word by one before it: (p(i | j) - p(i | not j)) / their sum."""
     alone = np.diagonal(joint)
     given = joint / alone[None, :]
     otherwise = np.divide(alone[:, None] - joint, 1 - alone[None, :], out=np.zeros(joint.shape), where=alone < 1)
@@ -110,9 +110,9 @@ class Coherence:
     scores : array of float
         One per topic.
     n_missing : array of int
-        Words of each topic that the reference lacks; they are left out.
+        Number of words of each topic that the reference does not contain; they are left out.
     n_apart : array of int
-        Pairs of words of each topic that occur in the reference, but never in one window.
+        Number of pairs of words of each topic that occur in the reference, but never in one window.
     counts : WindowCounts
         The counts of words and pairs, with the sizes of the reference.
     """
@@ -126,21 +126,21 @@ class Coherence:
 
     @property
     def mean(self) -> float:
-        """Mean over all topics."""
+        """Return the mean over all topics."""
         return float(self.scores.mean())
 
     def best(self, n_topics: int = 20) -> float:
-        """Mean over the topics with the highest scores, as in the paper; over all topics if there are fewer."""
+        """Return the mean over the topics with the highest scores, as in the paper; over all if there are fewer."""
         return float(np.sort(self.scores)[-n_topics:].mean())
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words of all topics that the reference lacks, sorted."""
+        """Return the words of all topics that the reference does not contain, sorted."""
         absent = set(self.counts.missing)
         return tuple(sorted(absent.intersection(word for topic in self.topics for word in topic)))
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per topic."""
+        """Return a row per topic."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -194,7 +194,7 @@ def coherence(
         The reference corpus, as in `count_windows`, or the counts that it returned. The training corpus also works, but
         is not an independent reference.
     measure : {"npmi", "c_v", "uci", "umass", "c_p"}
-        Of pairs of words, with probabilities p that a window has them (Röder, Both and Hinneburg 2015):
+        Means over pairs of words, where p is the probability that a window has them (Röder, Both and Hinneburg 2015):
 
         - ``"npmi"``: mean of log(p(i, j) / p(i) p(j)) / -log p(i, j), as in the paper; windows of 10 words
         - ``"uci"``: mean of log(p(i, j) / p(i) p(j)); windows of 10 words
@@ -203,9 +203,9 @@ def coherence(
         - ``"c_p"``: mean of Fitelson's confirmation (p(i | j) - p(i | not j)) / (p(i | j) + p(i | not j)), j the more
           probable word; windows of 70 words
     top_n : int
-        Words per topic. A word that a topic has twice counts once.
+        Words per topic. A word that occurs twice in a topic counts once.
     window : int, optional
-        Words in a window; by default the measure decides. 0 for whole documents.
+        Words in a window; the default depends on the measure. 0 for whole documents.
     smoothing : float
         Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur.
     **counting
@@ -214,8 +214,9 @@ def coherence(
     Returns
     -------
     Coherence, or dict of them
-        Scores by topic, their mean and the mean of the best 20; the number of words that the reference lacks. These
-        words are left out, as in gensim; a topic with fewer than two words left scores 0. No score is NaN.
+        Scores by topic, their mean and the mean of the best 20; the number of words that the reference does not
+        contain. These words are left out, as in gensim. A topic with fewer than two remaining words scores 0. No score
+        is NaN.
 
     Examples
     --------
@@ -232,7 +233,7 @@ def coherence(
         raise InputError("no topics to score")
     if isinstance(reference, WindowCounts):
         if counting or window not in (None, reference.window):
-            raise InputError("the windows are counted already: remove window and the options for counting")
+            raise InputError("the reference is counted already: remove window and the options for counting")
         counts = reference
     else:
         words = (word for each in named.values() for topic in each for word in topic)
@@ -251,7 +252,7 @@ def score_topics(
 ) -> Coherence:
     """Score topics from counts of windows; see `coherence`.
 
-    The size of the windows is the one that they were counted with.
+    The size of the windows is that of the counts.
 
     Examples
     --------
@@ -310,6 +311,6 @@ def _score(measure: CoherenceMeasure, table: NDArray[np.int64], n_windows: int, 
 
 
 def _pairs_apart(table: NDArray[np.int64]) -> int:
-    """Number of pairs of words that occur, but never together."""
+    """Return the number of pairs of words that occur, but never together."""
     known = np.diagonal(table) > 0
     return int(np.triu((table == 0) & known[:, None] & known[None, :], k=1).sum())

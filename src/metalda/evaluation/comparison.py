@@ -1,4 +1,4 @@
-"""Several models, or numbers of topics, on one corpus: every model with every seed, in runs that are kept."""
+"""Compare several models, or numbers of topics, on one corpus: every model with every seed, in runs that are saved."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = (*MEASURES, "stability")  # the last one needs all runs of a model
-_VERSION = 3  # of the measures; raised when one of them is computed in another way
+_VERSION = 3  # of the measures; incremented when the computation of a measure changes
 _WITHOUT_EFFECT = ("vocabulary", "verbose")
 
 
 @dataclass(frozen=True)
 class ComparisonRun:
-    """All that determines the measures of one fit, times included."""
+    """Everything that determines the measures of one fit, including its times."""
 
     metalda: str
     measures: int
@@ -58,7 +58,7 @@ class ComparisonRun:
 
     @property
     def file(self) -> str:
-        """All runs of a comparison are in one file."""
+        """Return the name of the file, which all runs of a comparison share."""
         return "runs"
 
 
@@ -85,10 +85,10 @@ class Comparison:
 
     settings: dict[str, Any]  # common to all runs
     runs: list[dict[str, Any]] = field(default_factory=list)
-    n_found: int = 0  # runs that had been kept by an earlier call
+    n_found: int = 0  # runs that an earlier call had saved
 
     def by_run(self) -> pd.DataFrame:
-        """A row per model and seed."""
+        """Return a row per model and seed."""
         import pandas as pd
 
         columns = ["model", "seed", "topics", *MEASURES, "label_measure"]
@@ -96,7 +96,7 @@ class Comparison:
         return table.astype(dict.fromkeys(FIGURES, "float64"))
 
     def _stability(self) -> list[float]:
-        """Agreement of the topics of each run with those of the model's other seeds."""
+        """Return the agreement of the topics of each run with those of the model's other seeds."""
         scores = [float("nan")] * len(self.runs)
         names = [each["model"] for each in self.runs]
         for name in set(names):
@@ -106,7 +106,7 @@ class Comparison:
         return scores
 
     def by_model(self) -> pd.DataFrame:
-        """A row per model: means over seeds, and standard deviations as ``…_sd``."""
+        """Return a row per model: means over seeds, and standard deviations as ``…_sd``."""
         groups = self.by_run().groupby("model", sort=False)
         table = groups.agg(runs=("seed", "size"), topics=("topics", "first"))
         for measure in FIGURES:
@@ -115,7 +115,7 @@ class Comparison:
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
     def to_plain(self) -> dict[str, Any]:
-        """Return both tables as plain data; None where a measure does not apply."""
+        """Return both tables as plain data; None if a measure does not apply."""
         tables = {"models": self.by_model(), "runs": self.by_run()}
         rows = {name: t.astype(object).where(t.notna(), None).to_dict("records") for name, t in tables.items()}
         return {"settings": self.settings, **rows}
@@ -152,16 +152,18 @@ def compare(
         Names as on the command line, with parameters where needed: ``"metalda,lda"``,
         ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict to give them names.
     test : Corpus, optional
-        Held-out documents. By default each seed holds out another part of the corpus.
+        Held-out documents. By default each seed holds out a different part of the corpus.
     test_size : float or int
         The held-out part: a share, or a number of documents.
     seeds : int or list of int
         Number of runs of each model (with the seeds 0, 1, …), or the seeds themselves.
     folder : path, optional
-        Where to keep the result of each run (``runs.jsonl``), a checkpoint of the current run, and the table as
-        ``comparison.csv`` and ``comparison.json``. The same call continues from there, and repeats no run.
-    draws, unseen
-        How perplexity is computed: see `MetaLDA.perplexity`.
+        Folder for the result of each run (``runs.jsonl``), a checkpoint of the current run, and the table as
+        ``comparison.csv`` and ``comparison.json``. The same call resumes from there, and repeats no finished run.
+    draws : {"mean", "last", "each"}
+        How predictions average over draws, as in `MetaLDA.perplexity`.
+    unseen : {"ignore", "features"}
+        Treatment of out-of-vocabulary words, as in `MetaLDA.perplexity`.
     checkpoint_every : int
         Iterations between checkpoints of the current run, if there is a folder.
     by_run : bool
@@ -177,11 +179,11 @@ def compare(
     DataFrame
         ``perplexity`` of the held-out documents with their labels given; ``coherence``, the mean NPMI of a topic's ten
         top words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
-        topics; ``exclusivity``, how much the ten top words of a topic belong to it alone (`exclusivity`);
+        topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
         micro-F1; ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may
-        compile; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
+        include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
 
     Examples
     --------
@@ -231,7 +233,7 @@ def run_comparison(
     comparison, n_runs = Comparison(settings), len(seeds) * len(models)
     if folder is not None:
         folder.mkdir(exist_ok=True)
-        if not (folder / "comparison.json").exists():  # by which a later call recognizes the folder
+        if not (folder / "comparison.json").exists():  # a later call recognizes the folder by this file
             comparison.save(folder)
     store = None if folder is None else RunStore(folder)
     try:
@@ -251,7 +253,7 @@ def run_comparison(
 
 
 def as_seeds(seeds: int | Sequence[int]) -> list[int]:
-    """Return so many seeds from 0 on, or the seeds given."""
+    """Return the seeds 0, 1, … for a number of seeds, or the seeds given."""
     result = list(range(seeds)) if isinstance(seeds, Integral) else list(seeds)  # type: ignore[arg-type]
     if not result or len(set(result)) < len(result) or not all(isinstance(seed, Integral) for seed in result):
         raise InputError(f"seeds={seeds!r}: give a number of seeds, at least 1, or a list of different whole numbers")
@@ -270,7 +272,7 @@ def _require_runnable(models: Sequence[NamedModel], train: Corpus) -> None:
 def _find_or_run(
     model: TopicModel, split: Split, options: PerplexityOptions, store: RunStore | None, checkpoint_every: int
 ) -> tuple[dict[str, Any], bool]:
-    """Return the result of a run, and whether it had been kept before."""
+    """Return the result of a run, and whether it had been saved before."""
     if store is None:
         fit_whole(model, split.train, None, checkpoint_every)
         return measure_model(model, split, options), False
@@ -300,9 +302,9 @@ def search_k(
     verbose: bool = True,
     **parameters: Any,
 ) -> pd.DataFrame:
-    """Fit a model with several numbers of topics, several times each, and measure every one.
+    """Fit a model with several numbers of topics, several times each, and measure each fit.
 
-    No single measure decides. Perplexity mostly falls with more topics, while stability and exclusivity show where
+    No single measure decides. Perplexity mostly falls with more topics, while stability and exclusivity show when
     topics begin to split or repeat each other. Look at them together with `plot_search`.
 
     Parameters
@@ -316,8 +318,8 @@ def search_k(
     test, test_size, seeds, draws, unseen, checkpoint_every, verbose
         As in `compare`.
     folder : path, optional
-        Where to keep the result of each run, in the same form as `compare` does. The same call continues from there,
-        and a call with more numbers or seeds runs only the new ones.
+        Folder for the result of each run, as in `compare`. The same call resumes from there, and a call with more
+        numbers or seeds runs only the new ones.
     by_run : bool
         Return a row per number of topics and seed, instead of means and standard deviations.
     **parameters
@@ -357,10 +359,10 @@ def models_by_size(
     """Return the model once for each number of topics, the smallest first."""
     base, *others = name_models(model if isinstance(model, str) else [model], parameters)
     if others:
-        raise InputError(f"one model is searched at a time, and {model} names several")
+        raise InputError(f"one model is searched at a time, but {model} names several; give one")
     kind = type(base.model)
     if "n_components" not in parameters_of(kind):
-        raise InputError(f"{base.name}: there is nothing to search: its labels decide the number of topics")
+        raise InputError(f"{base.name}: its labels determine the number of topics; search with another model")
     if "n_components" in parameters or "n_components=" in base.name:
         raise InputError(f"{base.name}: give the numbers of topics only once, in n_components (--topics)")
     own = base.model.get_params(deep=False)

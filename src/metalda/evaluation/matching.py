@@ -1,4 +1,4 @@
-"""Topics of different fits matched with each other: every fit numbers its topics in its own way."""
+"""Match the topics of different fits with each other, because every fit numbers its topics differently."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _Matchings = dict[tuple[int, int], Matching]
 def match(similarity: NDArray[np.float64]) -> Matching:
     """Return the one-to-one pairs whose similarities [topic of the first, topic of the second] have the largest sum.
 
-    This is the Hungarian algorithm. Where one model has more topics, its surplus topics are in no pair.
+    This is the Hungarian algorithm. If one model has more topics, its surplus topics are in no pair.
     """
     first, second = linear_sum_assignment(similarity, maximize=True)
     return Matching(first, second, similarity[first, second])
 
 
 def word_overlap(first: TopWords, second: TopWords) -> NDArray[np.float64]:
-    """Average Jaccard similarity of lists of top words (Greene, O'Callaghan & Cunningham, 2014).
+    """Return the average Jaccard similarity of lists of top words (Greene, O'Callaghan & Cunningham, 2014).
 
-    The mean over depths d = 1, 2, … of ``|A_d ∩ B_d| / |A_d ∪ B_d|``, where A_d are the first d words of a list.
+    It is the mean over depths d = 1, 2, … of ``|A_d ∩ B_d| / |A_d ∪ B_d|``, where A_d are the first d words of a list.
     It is 1 for the same words in the same order and 0 for lists without a common word; the first words weigh most.
     """
     column_of = {word: j for j, word in enumerate(dict.fromkeys(w for own in (*first, *second) for w in own))}
@@ -79,10 +79,10 @@ def shared_words(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray[n
 
 
 def affinity(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
-    """Bhattacharyya coefficients ``sum_v sqrt(phi[k, v] phi'[j, v])`` of the topics of two models.
+    """Return the Bhattacharyya coefficients ``sum_v sqrt(phi[k, v] phi'[j, v])`` of the topics of two models.
 
-    1 for equal topics, 0 for topics without a common word; 1 minus it is the squared Hellinger distance. A word that
-    one vocabulary lacks has probability 0 there.
+    They are 1 for equal topics, and 0 for topics without a common word; 1 minus the coefficient is the squared
+    Hellinger distance. A word outside one vocabulary has probability 0 there.
     """
     left, right = shared_words(first.vocabulary_, second.vocabulary_)
     roots: list[NDArray[np.float64]] = [
@@ -93,7 +93,7 @@ def affinity(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
 
 
 def model_distances(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
-    """Jensen-Shannon distances of the topics of two models, over the words that both models have."""
+    """Return the Jensen-Shannon distances of the topics of two models, over the words that both models have."""
     columns = shared_words(second.vocabulary_, first.vocabulary_)[::-1]
     if not len(columns[0]):
         raise InputError("the models have no word in common: their topics cannot be compared")
@@ -105,7 +105,7 @@ def model_distances(first: TopicModel, second: TopicModel) -> NDArray[np.float64
 def pool_rare(*topics: NDArray[np.floating]) -> list[NDArray[np.float64]]:
     """Return distributions [topic, word] over the most probable words and one cell for all others.
 
-    This changes distances very little, and their cost no longer grows with the vocabulary.
+    This changes distances very little, and makes their cost independent of the size of the vocabulary.
     """
     peaks = np.max([each.max(axis=0) for each in topics], axis=0)
     if len(peaks) <= MAX_WORDS:
@@ -142,7 +142,7 @@ class Stability:
     Attributes
     ----------
     score : float
-        Mean over all topics of all models: 1 where all models have the same topics, 0 where they share no word.
+        Mean over all topics of all models: 1 if all models have the same topics, 0 if they share no word.
     topics : DataFrame
         A row per model and topic: its mean ``similarity`` to its partners in the other models, and its ``words``. The
         similarity to a model in which a topic has no partner, because that model has fewer topics, is 0.
@@ -208,13 +208,13 @@ def stability(models: Sequence[TopicModel], *, measure: str = "words", top_n: in
 
 
 def _match_all(parts: Sequence[_T], similarity: Callable[[_T, _T], NDArray[np.float64]]) -> _Matchings:
-    """Match the topics of every two."""
+    """Match the topics of every pair of models."""
     pairs = combinations(range(len(parts)), 2)
     return {(i, j): match(similarity(parts[i], parts[j])) for i, j in pairs}
 
 
 def _agreement(sizes: Sequence[int], matchings: _Matchings) -> list[NDArray[np.float64]]:
-    """For each model, the mean similarity of each topic to its partners in the other models."""
+    """Return for each model the mean similarity of each topic to its partners in the other models."""
     totals = [np.zeros(size) for size in sizes]
     for (i, j), (first, second, similarity) in matchings.items():
         totals[i][first] += similarity
@@ -223,7 +223,7 @@ def _agreement(sizes: Sequence[int], matchings: _Matchings) -> list[NDArray[np.f
 
 
 def word_stability(runs: Sequence[TopWords]) -> list[float]:
-    """Agreement of each run with the others by the top words of their topics; NaN for a single run."""
+    """Return the agreement of each run with the others by the top words of their topics; NaN for a single run."""
     if len(runs) < 2:
         return [float("nan")] * len(runs)
     scores = _agreement([len(words) for words in runs], _match_all(runs, word_overlap))

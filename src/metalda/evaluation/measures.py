@@ -1,4 +1,4 @@
-"""Measures of one fitted model: how distinct its topics are, how well it predicts held-out words and labels."""
+"""Measures of one fitted model: distinctness of topics, and prediction of held-out words and labels."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _KEPT_WORDS = 10  # of each topic; the topics of runs are compared by them
 
 
 def topic_diversity(model: TopicModel, top_n: int = 25) -> float:
-    """Share of distinct words among the top words of all topics: 1 where no two topics share one.
+    """Return the share of distinct words among the top words of all topics: 1 if no two topics share a word.
 
     Parameters
     ----------
     model : fitted model
     top_n : int
-        Number of top words per topic; the whole vocabulary where it is smaller.
+        Number of top words per topic; the whole vocabulary if it is smaller.
 
     Examples
     --------
@@ -44,16 +44,16 @@ def topic_diversity(model: TopicModel, top_n: int = 25) -> float:
 
 
 def exclusivity(model: TopicModel, top_n: int = 10) -> float:
-    """How much the top words of a topic belong to it alone: mean over topics, and over the top words of each.
+    """Return how exclusively the top words of a topic belong to it: the mean over topics and their top words.
 
-    A word v of topic k scores ``phi[k, v] / sum_j phi[j, v]``: 1 where no other topic has it, 1/K where all topics have
-    it alike. Topics that repeat common words can be coherent; their exclusivity is low.
+    A word v of topic k scores ``phi[k, v] / sum_j phi[j, v]``: 1 if no other topic has the word, 1/K if it is equally
+    probable in all topics. Topics that repeat common words can be coherent, but their exclusivity is low.
 
     Parameters
     ----------
     model : fitted model
     top_n : int
-        Number of top words per topic; the whole vocabulary where it is smaller.
+        Number of top words per topic; the whole vocabulary if it is smaller.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def exclusivity(model: TopicModel, top_n: int = 10) -> float:
 
 
 def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
-    """Columns of the top words of each topic."""
+    """Return the columns of the top words of each topic."""
     check_is_fitted(model)
     if top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
@@ -77,9 +77,9 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
 
 
 def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
-    """NPMI of the ten top words of each topic with documents as windows, -1 for words that no document has together.
+    """Return NPMI of the ten top words of each topic, with documents as windows, -1 for words that never co-occur.
 
-    None without documents, without top words in them, or for a vocabulary of one word.
+    Returns None without documents, if no top word occurs in them, or for a vocabulary of one word.
     """
     if corpus is None or len(model.vocabulary_) < 2:
         return None
@@ -90,7 +90,7 @@ def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.floa
 
 
 class LabelScore(NamedTuple):
-    """Quality of predicted labels and the name of its measure; NaN where no label could be predicted."""
+    """Quality of predicted labels and the name of its measure; NaN if no label could be predicted."""
 
     measure: str
     value: float
@@ -104,15 +104,15 @@ def label_accuracy(
 ) -> LabelScore:
     """Predict labels from topic proportions by logistic regression.
 
-    Where no document has more than one label, the score is the share of test documents whose label is predicted.
+    If no document has more than one label, the score is the share of test documents whose label is predicted.
     Otherwise there is one regression per label, and the score is their micro-averaged F1. Documents without labels are
     left out. A label that only test documents have is never predicted, and counts as missed.
 
     Parameters
     ----------
     theta_train, theta_test : array [document, topic]
-        Topic proportions of ``model.transform(corpus.without_labels())``; with labels the model would return what it
-        was given.
+        Topic proportions of ``model.transform(corpus.without_labels())``; with labels, the proportions would
+        contain the answer.
     labels_train, labels_test : NamedMatrix
         ``corpus.labels``; matched by name.
     """
@@ -133,7 +133,7 @@ def label_accuracy(
 
 
 def _labeled(theta: NDArray[np.floating], labels: NamedMatrix) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
-    """Proportions of the documents that have labels, and an indicator matrix of these labels."""
+    """Return the proportions of the documents that have labels, and an indicator matrix of these labels."""
     if len(theta) != len(labels):
         raise InputError(f"topic proportions of {len(theta):,} documents, but labels of {len(labels):,}")
     truth = labels.matrix.toarray() != 0
@@ -144,7 +144,7 @@ def _labeled(theta: NDArray[np.floating], labels: NamedMatrix) -> tuple[NDArray[
 def _classify(
     theta: NDArray[np.floating], classes: NDArray[np.generic], new_theta: NDArray[np.floating]
 ) -> NDArray[np.generic]:
-    """Predict the class of each new document; the only class where training documents have one."""
+    """Predict the class of each new document; if training documents have a single class, return that class."""
     from sklearn.linear_model import LogisticRegression
 
     if (classes == classes[0]).all():
@@ -162,7 +162,7 @@ class Split:
 
     @classmethod
     def of(cls, train: Corpus, test: Corpus) -> Split:
-        """Check that the held-out documents have words to score, before anything is trained."""
+        """Return the split; InputError if the held-out documents have no words to score."""
         words = test.words[every_second(test.offsets)]
         if {test.vocabulary[v] for v in np.unique(words)}.isdisjoint(train.vocabulary):
             raise InputError("no words to score: no test document has a second word that the training documents have")
@@ -183,11 +183,11 @@ class PerplexityOptions:
 
 
 def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -> dict[str, Any]:
-    """All measures of a fitted model, None where one does not apply, and the top words of its topics."""
+    """Return all measures of a fitted model, None if one does not apply, and the top words of its topics."""
     train, test = split.train, split.test
     score = None
     if _is_predictable(train.labels) and _is_predictable(test.labels):
-        # Labels are hidden from both parts: a model that had them would only return them.
+        # Labels are hidden from both parts: otherwise the proportions would contain the answer.
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)
     coherences = topic_coherence(model, train)
@@ -209,5 +209,5 @@ def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -
 
 
 def _is_predictable(labels: NamedMatrix | None) -> TypeGuard[NamedMatrix]:
-    """Whether labels are classes, and few enough for a classifier."""
+    """Return whether labels are classes, and few enough for a classifier."""
     return labels is not None and labels.is_binary and len(labels.names) <= _MAX_LABELS

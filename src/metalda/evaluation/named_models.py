@@ -56,7 +56,7 @@ def name_models(
     by_name = [each.model for each, (_, model) in zip(found, given, strict=True) if isinstance(model, str)]
     for parameter in common:
         if not any(parameter in parameters_of(type(model)) for model in by_name):
-            raise InputError(f"{parameter!r} is no parameter of any of the models given by name")
+            raise InputError(f"{parameter!r} is not a parameter of any model given by name")
     for each in found:
         with each.named_errors():
             each.model.validate()
@@ -86,7 +86,7 @@ def _make(text: str, common: Mapping[str, Any]) -> TopicModel:
         if not equals or not parameter or not value:
             raise InputError(f"{text}: expected {name}:parameter=value,…, but there is {part!r}")
         if parameter in NOT_IN_NAMES:
-            raise InputError(f"{text}: {parameter} is not part of a name; it is given once, for all models")
+            raise InputError(f"{text}: {parameter} cannot be part of a name; give it once, for all models")
         if parameter not in known:
             there = ", ".join(each for each in known if each not in NOT_IN_NAMES)
             raise InputError(f"{text}: {name} has no parameter {parameter!r}; it has {there}")

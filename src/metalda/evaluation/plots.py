@@ -166,7 +166,7 @@ def _of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics
 
 
 def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
-    """A line for each effect, a color for each label, the topics from top to bottom."""
+    """Draw a line for each effect, a color for each label, and the topics from top to bottom."""
     by_label = kind in table
     groups = [(name, part) for name, part in table.groupby(kind, sort=False)] if by_label else [(None, table)]
     topics = list(dict.fromkeys(table["topic"]))
@@ -187,14 +187,14 @@ def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: fl
     if by_label:
         legend = ax.legend(title=kind, fontsize="small")
         for text in legend.get_texts():
-            _plainly(text)
+            _show_literally(text)
     else:
-        _plainly(ax.set_title(f"{_name(table['first'].iloc[0])} vs. {_name(table['second'].iloc[0])}"))
+        _show_literally(ax.set_title(f"{_name(table['first'].iloc[0])} vs. {_name(table['second'].iloc[0])}"))
     return ax
 
 
 def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
-    """A cell for each label and topic; faint where the interval contains 0."""
+    """Draw a cell for each label and topic; faint if the interval contains 0."""
     names = list(dict.fromkeys(table[kind]))
     topics = list(dict.fromkeys(table["topic"]))
     shape = len(names), len(topics)
@@ -216,7 +216,7 @@ def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: f
 
 
 def _axes(ax: Any, width: float, height: float) -> Any:
-    """The given axes, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     return new_figure(figsize=(min(width, _MAX_INCHES), min(height, _MAX_INCHES)), layout="constrained").add_subplot()
@@ -227,7 +227,7 @@ def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
 
 
 def _name(name: object) -> str:
-    """A name fit for a plot: without line breaks and control characters, and cut."""
+    """Return a name for a plot: without line breaks and control characters, and shortened."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(name))
     return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1] + "…"
 
@@ -235,11 +235,11 @@ def _name(name: object) -> str:
 def _name_ticks(axis: Any, places: Iterable[int], names: Sequence[str], **how: Any) -> None:
     axis.set_ticks(list(places), labels=list(names), fontsize="small", **how)
     for text in axis.get_ticklabels():
-        _plainly(text)
+        _show_literally(text)
 
 
-def _plainly(text: Any) -> None:
-    """Show the text literally: a label such as $x^2$ is no formula."""
+def _show_literally(text: Any) -> None:
+    """Show the text literally: a label such as $x^2$ is not a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
 
@@ -255,7 +255,7 @@ def save_figure(figure: Any, path: Path) -> None:
 
 
 def check_figure_path(path: Path) -> None:
-    """Raise an InputError if no figure can be written there, before hours of fitting."""
+    """Raise an InputError if no figure can be written there; called before fitting, which may take hours."""
     kinds = new_figure().canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in kinds:
         raise InputError(f"{path}: unknown figure format; give a name that ends in .png, .pdf or .svg")

@@ -1,4 +1,4 @@
-"""Documents of a reference corpus: encoded in batches, and their windows counted in threads or on a cluster."""
+"""Encode the documents of a reference corpus in batches, and count their windows in threads or on a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from metalda.kernels.windows import build_table, count_windows, find_words
 from metalda.training.distributed.cluster import Cluster
 
 _BATCH_TOKENS = 1 << 20
-_TASK_BATCHES = 4  # that a worker of a cluster counts at a time
+_TASK_BATCHES = 4  # batches that a worker of a cluster counts at a time
 
 
 class ReferenceDocuments(NamedTuple):
@@ -77,7 +77,7 @@ def _fast_encoder(words: Sequence[str], *, lowercase: bool) -> Encoder:
 
 
 def _characters(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Code points of all texts in sequence, and the end of each text."""
+    """Return the code points of all texts in sequence, and the end of each text."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     return frozen(np.frombuffer(joined, "<u4"), np.uint32), frozen(ends, np.int64)
@@ -85,7 +85,7 @@ def _characters(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.in
 
 @lru_cache
 def _word_characters() -> NDArray[np.bool_]:
-    r"""Table of the code points that are ``\w`` in regular expressions."""
+    r"""Return a table of the code points that are ``\w`` in regular expressions."""
     letters = (character.isalnum() for character in map(chr, range(0x110000)))
     table = np.fromiter(letters, np.bool_, 0x110000)
     table[ord("_")] = True
@@ -135,7 +135,7 @@ class WindowCounter:
         return WindowCounter(len(self.together), self.window, self.as_gensim)
 
     def merge(self, other: WindowCounter) -> None:
-        """Add the counts of another counter, row by row: half of the matrix is never touched."""
+        """Add the counts of another counter, row by row, and only in the upper triangle."""
         for i in range(len(self.together)):
             self.together[i, i:] += other.together[i, i:]
         self.totals += other.totals
@@ -184,7 +184,7 @@ class TextSearch(NamedTuple):
 
 
 class TaskCounts(NamedTuple):
-    """Counts of a worker: places in the matrix, and the numbers to add there."""
+    """Counts of a worker: positions in the matrix, and the numbers to add there."""
 
     places: NDArray[np.int64]
     counts: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Runs: what is fitted and measured once, the files that keep the results, and the pool that runs what is missing."""
+"""Runs: one fit with its measures each, the files that keep the results, and a pool that does missing runs."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Run(Protocol):
 
     @property
     def file(self) -> str:
-        """Name of the file that keeps the result, without its suffix."""
+        """Return the name of the file that keeps the result, without its suffix."""
 
 
 class Job(Run, Protocol):
-    """A run that knows how to run itself."""
+    """A run with a method that computes its result."""
 
     def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
         """Return the result as plain data. Ctrl-C raises KeyboardInterrupt after saving the checkpoint."""
@@ -67,7 +67,7 @@ class RunStore:
     """Results in JSON Lines files of one folder, a line per run.
 
     A result is appended as soon as the run is finished. Several processes may append to one file. A line that cannot be
-    read, such as the last one after a crash, is reported and costs only its run. The folder also has a
+    read, such as the last one after a crash, is reported, and only its run is repeated. The folder also has a
     ``checkpoint-<digest>`` for each unfinished run.
     """
 
@@ -83,7 +83,7 @@ class RunStore:
         return result
 
     def keep(self, run: Run, result: Mapping[str, Any]) -> None:
-        """Append a result, with where and when it was made, and drop the run's checkpoint."""
+        """Append a result, with its machine and time, and delete the run's checkpoint."""
         origin = {"date": f"{datetime.now(timezone.utc):%Y-%m-%d}", "metalda": package_version()}
         origin |= {"machine": platform.machine(), "python": platform.python_version()}
         record = {"kind": type(run).__name__, "run": asdict(run), "origin": origin, "result": dict(result)}
@@ -146,7 +146,7 @@ def _parse(file: Path, size: int, modified: int) -> dict[str, dict[str, Any]]:
             records.setdefault(_canonical(record["kind"], record["run"]), record)
         except (ValueError, TypeError, KeyError, RecursionError):
             logger.warning(
-                "%s line %d: damaged, and skipped; its run will be repeated. Delete the line to end this message",
+                "%s line %d: damaged and skipped; its run will be repeated. Delete the line to avoid this message",
                 file,
                 number,
             )
@@ -154,7 +154,7 @@ def _parse(file: Path, size: int, modified: int) -> dict[str, dict[str, Any]]:
 
 
 def _append(file: Path, line: bytes) -> None:
-    """Append a line so that it is on the disk as a whole, or leave the file as it was."""
+    """Append a complete line and sync it to disk, or leave the file unchanged."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with _locked(file, "ab+") as opened:
@@ -174,7 +174,7 @@ def _append(file: Path, line: bytes) -> None:
 
 @contextmanager
 def _locked(file: Path, mode: str) -> Iterator[IO[bytes]]:
-    """Open a file that no other process appends to meanwhile; closing it ends the lock."""
+    """Open a file with a lock against appends of other processes; closing it releases the lock."""
     with file.open(mode) as opened:
         if sys.platform != "win32":
             fcntl.flock(opened, fcntl.LOCK_SH if mode == "rb" else fcntl.LOCK_EX)
@@ -202,7 +202,7 @@ def _completed(jobs: Sequence[Job], store: RunStore, data: Path | None, n_proces
             _run(job, store, data)
             yield job
         return
-    # Spawned: threads of the parent do not survive a fork.
+    # Processes are spawned, because threads of the parent do not survive a fork.
     with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(_run, job, store, data): job for job in jobs}
         try:
@@ -228,7 +228,7 @@ def fit_whole(model: TopicModel, train: Corpus, checkpoint: Path | None, every: 
 
 @contextmanager
 def _without_early_stop_warning() -> Iterator[None]:
-    """Hide the warning that an interrupted fit keeps what it learned: the run is repeated or resumed."""
+    """Hide the warning that an interrupted fit keeps its state, because the run is repeated or resumed."""
 
     def passes(record: logging.LogRecord) -> bool:
         return not (record.module == "loop" and record.levelno == logging.WARNING)
@@ -241,7 +241,7 @@ def _without_early_stop_warning() -> Iterator[None]:
 
 
 def progress_bar(n_runs: int, n_done: int = 0, *, verbose: bool = True) -> Any:
-    """Return a bar on a terminal, or one that shows nothing."""
+    """Return a progress bar, which is shown on a terminal only."""
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()

@@ -46,12 +46,18 @@ class WindowCounts:
     words : tuple of str
         The counted words.
     together : array of int64
-        ``together[i, j]`` with i < j is the number of windows that have both words, ``together[i, i]`` of those that
-        have the word.
+        ``together[i, j]`` with i < j is the number of windows that contain both words, ``together[i, i]`` that of
+        windows that contain the word.
     window : int
-        Words in a window; 0 if each document is one.
-    n_windows, n_documents, n_short, n_tokens : int
-        Sizes of the reference. A short document has fewer words than the window, and is one window.
+        Words in a window; 0 if each document is one window.
+    n_windows : int
+        Number of windows in the reference.
+    n_documents : int
+        Number of documents in the reference.
+    n_short : int
+        Number of documents with fewer words than the window. Each of them is one window.
+    n_tokens : int
+        Number of tokens in the reference.
     as_gensim : bool
         Whether repeated words were counted as in gensim.
     source : dict
@@ -81,11 +87,11 @@ class WindowCounts:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words that the reference lacks."""
+        """Return the words that the reference does not contain."""
         return tuple(word for word, count in zip(self.words, np.diagonal(self.together), strict=True) if not count)
 
     def covers(self, words: Iterable[str]) -> bool:
-        """Whether all these words are counted."""
+        """Return whether all these words are counted."""
         return all(word in self._id_of for word in words)
 
     def of(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -141,7 +147,7 @@ def count_windows(
     ----------
     words : iterable of str
         The words to count, such as the top words of all topics of several models. Memory is 8 bytes for each pair of
-        words and thread (5,000 words: 200 MB at most), whatever the size of the reference.
+        words and thread (5,000 words: at most 200 MB), for a reference of any size.
     reference : path, Corpus, or iterable of documents
         A file: text with a document per line (blank lines are skipped), or any other format of `Corpus.read`, such as a
         Wikipedia dump, also as .gz, .bz2 or .xz. Or a `Corpus`, or texts, or lists of tokens.
@@ -154,9 +160,9 @@ def count_windows(
         As in `Corpus.read`; by default the format is detected from the file name.
     lowercase, token_pattern
         How texts are tokenized: by default lower-cased, with every run of two or more letters or digits a word. Stop
-        words stay, so that windows are of running text.
+        words are kept, so that windows contain running text.
     as_gensim : bool
-        Count a word as gone from the window when its first occurrence leaves, although another one is still there.
+        Count a word as outside the window when its first occurrence leaves, even if another one is still inside.
         gensim 4 does this; it counts fewer windows for repeated words.
     n_jobs : int
         Threads. Counts do not depend on it.

@@ -1,4 +1,4 @@
-"""The experiments of the paper: its tables and its figure, with our figures and the paper's."""
+"""The experiments of the paper: its tables and its figure, with our results and the published ones."""
 
 from metalda.experiments.registry import EXPERIMENTS
 

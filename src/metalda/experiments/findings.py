@@ -1,4 +1,4 @@
-"""The conclusions of the paper, and whether our runs confirm them."""
+"""The conclusions of the paper, checked against our runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Evidence:
     """The cells of all tables."""
 
     perplexity: Cells
-    n_topics: Mapping[Key, int]  # in total, where those of a key are per label
+    n_topics: Mapping[Key, int]  # in total, if the topics of the key are per label
     unseen: Cells
     coherence: Cells
     speed: Cells
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """True only if all comparisons agree."""
+        """Return "true" only if all comparisons agree."""
         if not self.checks:
             return "not run"
         if not self.exceptions:
@@ -97,7 +97,7 @@ def as_markdown(findings: list[Finding]) -> str:
 
 
 def _best_or_tied(evidence: Evidence) -> Iterator[Check]:
-    """PLLDA is compared with the MetaLDA of as many topics or, where there is none, the nearest with fewer."""
+    """Compare MetaLDA with each model; PLLDA with the MetaLDA that has as many topics, or the nearest with fewer."""
     cells = evidence.perplexity
     for key, other in cells.items():
         if key.model == OURS:
@@ -165,7 +165,7 @@ def _faster_than_the_paper(evidence: Evidence) -> Iterator[Check]:
 
 
 def _lower(cell: Cell, other: Cell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
-    """Check that a figure is below another or, if tied, at most the two standard deviations above it."""
+    """Check that a cell is below another or, if `tied`, at most the sum of both standard deviations above it."""
     room = (cell.deviation or 0) + (other.deviation or 0) if tied else 0
     names = [f"{_name(each.key)} {each.mean:{form}} {unit}".strip() for each in (cell, other)]
     return Check(cell.mean <= other.mean + room, f"{cell.key.dataset}: {names[0]}, {names[1]}")

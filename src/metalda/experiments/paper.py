@@ -1,4 +1,4 @@
-"""The paper's printed figures (Tables III to VI), and its models with their settings."""
+"""The paper's published results (Tables III to VI), and its models with their settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A mean over the paper's runs, and their standard deviation where it is printed."""
+    """A mean over the paper's runs, and their standard deviation if it is published."""
 
     mean: float
     deviation: float | None
@@ -55,7 +55,7 @@ ITERATIONS = 2000
 
 
 def topics_of(model: str, dataset: str, chosen: tuple[int, ...] = ()) -> tuple[int | None, ...]:
-    """Numbers of topics to run a model with: per label for PLLDA, and None for LLDA, whose labels decide."""
+    """Return the numbers of topics to run a model with: per label for PLLDA; None for LLDA, which has one per label."""
     if model == "LLDA":
         return (None,)
     if model == "PLLDA":
@@ -65,7 +65,7 @@ def topics_of(model: str, dataset: str, chosen: tuple[int, ...] = ()) -> tuple[i
 
 @lru_cache
 def figures(table: str) -> dict[tuple[str, str, int | None], Figure]:
-    """Return the figures of a table by dataset, model and number of topics."""
+    """Return the results in a table by dataset, model and number of topics."""
     found = {}
     with files(__package__).joinpath("paper.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-"""Plots of tables with our figures and the paper's, drawn on a given matplotlib figure."""
+"""Plots of tables with our results and the paper's, drawn on a given matplotlib figure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def save_plot(table: Table, path: Path) -> None:
 
 
 def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
-    """A panel per dataset: lines over the number of topics, and the paper's figures as hollow marks.
+    """Return a function that draws a panel per dataset: lines over topics, the paper's results as hollow marks.
 
     With too few numbers of topics for lines, the panel has bars for the number that most models have.
     """
@@ -57,7 +57,7 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
 
 
 def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
-    """A panel per dataset: lines over the share of documents to train on, with the out-of-vocabulary share."""
+    """Return a function that draws a panel per dataset: lines over the share of training documents."""
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells))
@@ -77,7 +77,7 @@ def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
 
 
 def draw_bars(measure: str) -> Draw:
-    """A panel per dataset: a bar for each model, and the paper's figures as hollow marks."""
+    """Return a function that draws a panel per dataset: a bar for each model, the paper's results as hollow marks."""
 
     def draw(figure: Any, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
@@ -105,7 +105,7 @@ def _panels(figure: Any, n: int) -> Sequence[Any]:
 
 
 def _by_model(cells: Sequence[Cell], dataset: str) -> list[tuple[str, list[Cell]]]:
-    """The cells of each model whose number of topics varies."""
+    """Return the cells of each model whose number of topics varies."""
     own = [cell for cell in cells if cell.key.dataset == dataset and cell.key.model not in BY_LABEL]
     return [(model, [c for c in own if c.key.model == model]) for model in dict.fromkeys(c.key.model for c in own)]
 

@@ -1,4 +1,4 @@
-"""The experiments of the paper: the runs that each needs, and the table that it makes of them."""
+"""The experiments of the paper: the runs of each, and the function that makes a table from them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SHARES = (0.2, 0.4, 0.6, 0.8)  # of the documents to train on
 REFERENCE = "wikipedia-sample.tsv"
 WINDOW = 10  # words
 BEST = 20  # topics
-WARM, TIMED = 100, 50  # iterations: they become faster as topics become clear
+WARM, TIMED = 100, 50  # iterations; early ones are slower, because words have more topics
 
 
 def _list_training(plan: Plan) -> Iterator[TrainingRun]:
-    """Runs of the perplexity tables; all models with the first seed come first."""
+    """Yield the runs of the perplexity tables; all models with the first seed come first."""
     for dataset in plan.datasets:
         for seed in plan.seeds:
             for model in plan.models:
@@ -45,7 +45,7 @@ def _list_training(plan: Plan) -> Iterator[TrainingRun]:
 
 
 def _tabulate_perplexity(plan: Plan, store: RunStore) -> Table:
-    """Tables II to IV: perplexity of held-out documents, out-of-vocabulary words ignored."""
+    """Make Tables II to IV: perplexity of held-out documents, without out-of-vocabulary words."""
     found = [(job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is None]
     last = gather(found, lambda result: result["perplexity"]["last"], figures("perplexity"))
     mean = gather(found, lambda result: result["perplexity"]["mean"], {})
@@ -60,7 +60,7 @@ def _tabulate_perplexity(plan: Plan, store: RunStore) -> Table:
 
 
 def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
-    """Runs of the figure."""
+    """Yield the runs of the figure."""
     for dataset in plan.datasets:
         for seed in plan.seeds:
             for share in SHARES:
@@ -70,7 +70,7 @@ def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
 
 
 def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
-    """The figure: perplexity with out-of-vocabulary words predicted, by the share of documents to train on."""
+    """Make the figure: perplexity with out-of-vocabulary words predicted, by the share of training documents."""
     found = [
         (job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is not None
     ]
@@ -101,7 +101,7 @@ class CoherenceRun(PaperRun):
 
 
 def _list_for_coherence(plan: Plan) -> Iterator[TrainingRun]:
-    """The training runs are those of the perplexity tables."""
+    """Yield the training runs, which are those of the perplexity tables."""
     return _list_training(plan.with_topics((COHERENCE_TOPICS,)))
 
 
@@ -125,7 +125,7 @@ def _score_runs(plan: Plan, store: RunStore) -> None:
 
 
 def _tabulate_coherence(plan: Plan, store: RunStore) -> Table:
-    """Table V: NPMI of a topic's ten top words, in windows of ten words of a reference corpus."""
+    """Make Table V: NPMI of a topic's ten top words, in windows of ten words of a reference corpus."""
     found = [(job, result) for job, result in store.all(CoherenceRun) if _belongs(job.key, plan)]
     every = gather(found, lambda result: result["all"], figures("coherence"), lower_is_better=False)
     best = gather(found, lambda result: result["best"], figures("coherence of the best"), lower_is_better=False)
@@ -146,7 +146,7 @@ class TimingRun(PaperRun):
 
     @property
     def iterations(self) -> None:
-        """All runs are timed alike."""
+        """Return None, because all runs are timed with the same numbers of iterations."""
         return None
 
     def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class TimingRun(PaperRun):
 
 
 def _list_timings(plan: Plan) -> Iterator[TimingRun]:
-    """Runs of the table of speed."""
+    """Yield the runs of the table of speed."""
     for dataset in plan.datasets:
         for model in plan.models:
             for topics in topics_of(model, dataset, plan.topics):
@@ -169,7 +169,7 @@ def _list_timings(plan: Plan) -> Iterator[TimingRun]:
 
 
 def _tabulate_speed(plan: Plan, store: RunStore) -> Table:
-    """Table VI: seconds per iteration, one thread, one model at a time."""
+    """Make Table VI: time per iteration, one thread, one model at a time."""
     found = [(job, result) for job, result in store.all(TimingRun) if plan.includes(job.key)]
     paper = {key: Figure(1000 * figure.mean, None) for key, figure in figures("speed").items()}
     cells = gather(found, lambda result: 1000 * result["seconds"], paper)

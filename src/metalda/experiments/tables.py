@@ -1,4 +1,4 @@
-"""Tables of the paper: cells with our figures and the paper's, and the plan and pieces of an experiment."""
+"""Tables of the paper: cells with our results and the paper's, and the definition of an experiment."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class CellRun(Protocol):
 
     @property
     def key(self) -> Key:
-        """The cell."""
+        """Return the key of the cell."""
 
     @property
     def iterations(self) -> int | None:
-        """Length of training; None where it does not matter. Cells are made from the longest runs."""
+        """Return the length of training, or None. Cells are made from the longest runs."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Mean and standard deviation over runs, and the paper's."""
+    """Mean and standard deviation over our runs, and the paper's result."""
 
     key: Key
     values: tuple[float, ...]
@@ -49,12 +49,12 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Difference from the paper's figure, as a share of it."""
+        """Return the relative difference from the paper's result."""
         return None if self.paper is None else (self.mean - self.paper.mean) / abs(self.paper.mean)
 
     @property
     def verdict(self) -> str | None:
-        """Better or worse than the paper, or within the sum of both standard deviations of its mean."""
+        """Return "better" or "worse", or that the difference is within the sum of both standard deviations."""
         if self.paper is None:
             return None
         difference = self.mean - self.paper.mean
@@ -102,7 +102,7 @@ def gather(
 
 
 def _order(item: tuple[Key, Any]) -> tuple[Any, ...]:
-    """Sort key: models in the order of the paper."""
+    """Return a sort key: models in the order of the paper."""
     key = item[0]
     return key.dataset, list(MODELS).index(key.model), key.topics or 0, key.share or 0
 
@@ -144,7 +144,7 @@ class Plan:
     topics: tuple[int, ...]  # empty: those of the paper
     seeds: tuple[int, ...]
     iterations: int
-    data: Path | None = None  # folder of the corpora; None: where `metalda.datasets` looks
+    data: Path | None = None  # folder of the corpora; None for the default of `metalda.datasets`
 
     def __post_init__(self) -> None:
         for kind, given, there in (("dataset", self.datasets, DATASETS), ("model", self.models, tuple(MODELS))):
@@ -157,12 +157,12 @@ class Plan:
         return self if self.topics else replace(self, topics=topics)
 
     def includes(self, key: Key) -> bool:
-        """Whether a cell belongs to the plan."""
+        """Return whether a cell belongs to the plan."""
         return key.dataset in self.datasets and key.model in self.models
 
 
 class Table(NamedTuple):
-    """A table of ours and the paper's figures: as Markdown, as cells, and as a plot."""
+    """A table of our results and the paper's: as Markdown, as cells, and as a plot."""
 
     text: str
     cells: Sequence[Cell]
@@ -178,5 +178,5 @@ class Experiment(NamedTuple):
     models: tuple[str, ...]
     jobs: Callable[[Plan], Iterable[Job]]
     table: Callable[[Plan, RunStore], Table]
-    finish: Callable[[Plan, RunStore], None] | None = None  # what follows when all jobs are done
+    finish: Callable[[Plan, RunStore], None] | None = None  # called when all jobs are done
     shared: bool = True  # whether several jobs may run at a time

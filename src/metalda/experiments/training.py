@@ -28,7 +28,7 @@ TOP_WORDS = 10  # of a topic, for its coherence
 
 
 class Key(NamedTuple):
-    """The cell of a table."""
+    """The key of a cell in a table."""
 
     dataset: str
     model: str
@@ -46,7 +46,7 @@ class Material:
     embeddings: Embeddings
 
     def split(self, seed: int, share: float | None) -> tuple[Corpus, Corpus]:
-        """Return training and test documents; without a share as the paper split them, or else 80 to 20."""
+        """Return training and test documents; without a share the paper's split, or else 80 to 20."""
         if share is None and self.given is not None:
             return self.given
         train, test = self.corpus.split(test_size=1 - (share or 0.8), random_state=seed)
@@ -54,15 +54,15 @@ class Material:
 
     @property
     def for_words(self) -> Mapping[str, Any]:
-        """Parameters of models that learn from words."""
+        """Return the parameters `word_features` and `embeddings`, for models that have them."""
         return {"word_features": self.word_features, "embeddings": self.embeddings}
 
 
 @lru_cache(maxsize=1)
 def load_material(dataset: str, folder: Path | None) -> Material:
-    """Load a corpus by its name; missing files are an InputError that names them."""
+    """Load a corpus by its name; an InputError names missing files."""
     vectors = Embeddings.read(_find(VECTORS, "GloVe's vectors of 100 dimensions", folder))
-    if dataset == "ws":  # with the paper's own features; the vectors behind them are not to be had
+    if dataset == "ws":  # with the paper's own features; their vectors are not available
         features = WordFeatures.read(_find(WS_FEATURES, "the paper's own word features", folder))
         train, test = load_ws(folder)
         return Material(_join(train, test), (train, test), features, vectors)
@@ -108,12 +108,12 @@ class PaperRun:
 
     @property
     def file(self) -> str:
-        """There is a file of runs per corpus."""
+        """Return the name of the file, one per corpus."""
         return self.dataset
 
     @property
     def key(self) -> Key:
-        """The cell of the run."""
+        """Return the key of the cell of the run."""
         return Key(self.dataset, self.model, self.topics)
 
 
@@ -130,7 +130,7 @@ class TrainingRun(PaperRun):
 
     @property
     def key(self) -> Key:
-        """The cell of the run."""
+        """Return the key of the cell of the run."""
         return super().key._replace(share=self.share)
 
     def make_model(self, for_words: Mapping[str, Any], **others: Any) -> TopicModel:
@@ -148,7 +148,7 @@ class TrainingRun(PaperRun):
         return name_models(name, {each: settings[each] for each in settings if each in known})[0].model
 
     def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
-        """Train and measure."""
+        """Train the model and return its measures."""
         material = load_material(self.dataset, data)
         train, test = material.split(self.seed, self.share)
         model = self.make_model(material.for_words)
@@ -175,5 +175,5 @@ def _measure(model: TopicModel, job: TrainingRun, train: Corpus, test: Corpus) -
 
 
 def _perplexity(model: TopicModel, test: Corpus, **how: Any) -> dict[str, float]:
-    """Perplexity of the last state, as in the paper, and of averaged draws."""
+    """Return the perplexity of the last state, as in the paper, and of averaged draws."""
     return {draws: model.perplexity(test, draws=draws, **how) for draws in ("last", "mean")}

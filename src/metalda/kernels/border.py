@@ -1,10 +1,11 @@
-"""How functions become kernels, and how arrays enter them.
+"""Compile functions to kernels, and convert arrays for them.
 
-`kernel` compiles what Python calls, `helper` what only kernels call, and `frozen` gives arrays the one dtype and layout
-that a kernel is compiled for. With ``NUMBA_DISABLE_JIT=1`` all of them are plain Python, for a debugger or coverage.
+`kernel` compiles functions that Python calls, `helper` functions that only kernels call, and `frozen` gives arrays the
+dtype and layout that a kernel is compiled for. With ``NUMBA_DISABLE_JIT=1`` all of them are plain Python, for debugging
+or coverage.
 
 The intrinsics at the end are machine instructions that Numba has no function for. Each has an equivalent in NumPy,
-which runs where nothing is compiled.
+which runs without compilation.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from numpy.typing import DTypeLike, NDArray
 COMPILED = not numba.config.DISABLE_JIT
 LANES = 32  # float32 values of one vector: two registers of AVX-512, four of AVX2, eight of NEON
 
-# Sums may be reordered and products fused, so that loops vectorize; NaN, inf and denormals keep their meaning. Hence a
-# loop that sums must store nothing: for a loop that does, the compiler emits a vectorized and a scalar version, which
-# sum in different orders, and the addresses of the arrays decide which one runs.
+# Sums may be reordered and products fused, so that loops vectorize; NaN, inf and denormals keep their meaning. A loop
+# that sums must therefore not store to arrays: for a loop with a store, the compiler emits a vectorized and a scalar
+# version, which sum in different orders, and the addresses of the arrays decide which one runs.
 _FASTMATH = {"reassoc", "contract", "nsz"}
 _compiled: list[Any] = []
 
 
 def _cache_folder() -> str:
-    """The cache folder of exactly these sources: Numba itself does not notice changes of a callee in another file."""
+    """Return a cache folder for exactly these sources: Numba does not notice changes of a callee in another file."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return os.path.join(numba.config.CACHE_DIR or user_cache_dir("metalda"), digest)
@@ -47,7 +48,7 @@ _CACHE_FOLDER = _cache_folder()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function without the GIL and cache it on disk, or in memory alone where no folder can be written."""
+    """Compile a function without the GIL and cache it on disk, or only in memory if no folder can be written."""
     if not COMPILED:
         return _silent(function)
     outer = numba.config.CACHE_DIR
@@ -93,20 +94,20 @@ def _is_cached(compiled: Any) -> bool:
 
 
 def frozen(array: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """Return a read-only, C-contiguous view of an array with this dtype, or a copy where a view is impossible."""
+    """Return a read-only, C-contiguous view of an array with this dtype, or a copy if a view is impossible."""
     view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 
 
 def _intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Make an intrinsic; where nothing is compiled, `plain` takes its place."""
+    """Make an intrinsic; without compilation, `plain` replaces it."""
     return intrinsic if COMPILED else lambda _: plain
 
 
 @_intrinsic(plain=lambda array, at: None)
 def prefetch(typing_context, array, at):
-    """Ask for the memory of array.flat[at] ahead of its use; the array is contiguous."""
+    """Prefetch the memory of array.flat[at] before its use; the array is contiguous."""
 
     def generate(context, builder, signature, arguments):
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0]).data
@@ -149,7 +150,7 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, row: Any) 
 
 @_intrinsic(plain=lambda array, row: array[row].copy())
 def load(typing_context, array, row):
-    """array[row] of a contiguous array [row, lane] of float32."""
+    """Return array[row] of a contiguous array [row, lane] of float32."""
 
     def generate(context, builder, signature, arguments):
         return builder.load(_address(context, builder, signature.args[0], *arguments), align=4)
@@ -159,7 +160,7 @@ def load(typing_context, array, row):
 
 @_intrinsic(plain=lambda array, row, value: array.__setitem__(row, value))
 def store(typing_context, array, row, value):
-    """array[row] = value"""
+    """Set array[row] = value."""
 
     def generate(context, builder, signature, arguments):
         builder.store(arguments[2], _address(context, builder, signature.args[0], *arguments[:2]), align=4)
@@ -170,7 +171,7 @@ def store(typing_context, array, row, value):
 
 @_intrinsic(plain=lambda number: np.full(LANES, number, np.float32))
 def fill(typing_context, number):
-    """The same float32 in every lane."""
+    """Return a vector with the same float32 in every lane."""
 
     def generate(context, builder, signature, arguments):
         undefined = ir.Constant(_VECTOR, ir.Undefined)
@@ -182,11 +183,11 @@ def fill(typing_context, number):
 
 @_intrinsic(plain=np.add)
 def add(typing_context, a, b):
-    """a + b, lane by lane."""
+    """Return a + b, lane by lane."""
     return _lanes(_lanes, _lanes), lambda context, builder, signature, arguments: builder.fadd(*arguments)
 
 
 @_intrinsic(plain=np.multiply)
 def multiply(typing_context, a, b):
-    """a * b, lane by lane."""
+    """Return a * b, lane by lane."""
     return _lanes(_lanes, _lanes), lambda context, builder, signature, arguments: builder.fmul(*arguments)

@@ -1,6 +1,6 @@
-"""New documents, with phi held fixed: their topics, the probability of their words, and their label sets.
+"""Kernels for new documents with fixed phi: infer topics, score words, and infer label sets.
 
-Every document has a random generator of its own, seeded by a key made of its words and labels, so its result does not
+Every document has a separate random generator, seeded by a key made of its words and labels, so its result does not
 depend on the other documents of a batch.
 """
 
@@ -31,7 +31,7 @@ def _choose_faint_phi(factor, word_phi, uniform):
 
 @kernel
 def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, theta):
-    """Fill theta[d, k] with the mean of p(theta | words, alpha, phi), by Gibbs sampling; nears reference.fold_in.
+    """Fill theta[d, k] with the mean of p(theta | words, alpha, phi) by Gibbs sampling; approximates reference.fold_in.
 
     A token has p(z = k) ∝ (alpha[d, k] + m[d, k]) * phi[w, k]. These probabilities are averaged instead of the topics
     drawn from them (Rao–Blackwell).
@@ -78,7 +78,7 @@ def fold_in(words, offsets, doc_rows, keys, alpha, phi, n_burn_in, n_sweeps, the
         mass = 0.0
         for k in range(n_topics):
             expected[k] = doc_alpha[k] + expected[k] / float32(n_sweeps)
-        for k in range(n_topics):  # a loop without a store, so that it is vectorized whatever the arrays' addresses are
+        for k in range(n_topics):  # a loop without a store, so that it is vectorized for any addresses of the arrays
             mass += expected[k]
         for k in range(n_topics):
             theta[d, k] = float32(expected[k] / mass)
@@ -131,7 +131,7 @@ def _weigh_sets(counts, used, n_used, length, log_shares, alpha, alpha_sums, dra
 
 @kernel
 def infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, start, n_burn_in, n_sweeps, chances):
-    """Fill chances[d, r] with p(set r | words of d), averaged over draws; nears reference.label_set_posterior.
+    """Fill chances[d, r] with p(set r | words of d), averaged over draws; approximates reference.label_set_posterior.
 
     Alternates between the topics of the words given the alpha[draw, set, k] of the set, and the set given the topics.
     The probabilities of the sets are averaged instead of the sets drawn (Rao–Blackwell). One chain passes through all

@@ -1,6 +1,6 @@
 """Helpers that several kernels share: uniforms, the choice of a topic, products of many factors, and random draws.
 
-Products over the tokens of a document exceed the range of a float. Two remedies are in use. `multiply_rising` takes a
+Products over the tokens of a document exceed the range of a float. There are two solutions. `multiply_rising` takes a
 logarithm when a product becomes extreme. `take_exponents` and `give_exponents` keep the exponents of two as integers,
 which is exact, vectorizes and needs no logarithm.
 """
@@ -39,7 +39,7 @@ def next_uniform(state):
 def choose_topic(weights, n_topics, x):
     """Return the first k with x < weights[0] + … + weights[k]; equals reference.choose_topic.
 
-    Where rounding carries x past the last sum, it is the last topic of positive weight. A topic of weight 0 is never
+    If rounding moves x past the last sum, it is the last topic of positive weight. A topic of weight 0 is never
     chosen.
     """
     k = 0
@@ -64,7 +64,7 @@ def choose_topic(weights, n_topics, x):
 
 @helper
 def multiply_rising(log_product, product, concentration, count):
-    """Multiply exp(log_product) * product by Γ(a + c) / Γ(a), with a logarithm only where the product is extreme."""
+    """Multiply exp(log_product) * product by Γ(a + c) / Γ(a), with a logarithm only if the product is extreme."""
     if count > FEW or concentration > MODERATE:
         return log_product + log_rising(concentration, count), product
     for j in range(count):
@@ -98,7 +98,7 @@ def take_exponents(bits, exponents):
 
 @helper
 def give_exponents(weights, bits, exponents):
-    """Multiply the exponents in again, relative to the largest, and return the sum of the weights."""
+    """Multiply weights by 2^exponent, relative to the largest exponent, and return the sum of the weights."""
     take_exponents(bits, exponents)
     highest = exponents[0]
     for k in range(exponents.shape[0]):
@@ -122,7 +122,7 @@ def draw_log_gamma(shape, rng):
 
 @helper
 def draw_minus_log_beta(a, b, rng):
-    """Draw -log q for q ~ Beta(a, b), finite even where q underflows: log(1 + y/x) with x ~ G(a), y ~ G(b)."""
+    """Draw -log q for q ~ Beta(a, b), finite even if q underflows: log(1 + y/x) with x ~ G(a), y ~ G(b)."""
     log_ratio = draw_log_gamma(b, rng) - draw_log_gamma(a, rng)
     if log_ratio > 0.0:
         return log_ratio + math.log1p(math.exp(-log_ratio))
@@ -134,7 +134,7 @@ def draw_tables(concentration, customers, rng):
     """Draw t = [c > 0] + sum_{i=1}^{c-1} Bern(a / (a + i)); has the distribution reference.table_probabilities.
 
     Customer i + 1 opens a table with probability p(i) = a / (a + i), which falls with i. For many customers the next
-    candidate is found by a geometric jump at the present p(i) and kept with probability p(j) / p(i). This is exact, and
+    candidate is found by a geometric jump at the current p(i) and kept with probability p(j) / p(i). This is exact, and
     the cost grows with the number of tables instead of the number of customers.
     """
     if customers <= 1:

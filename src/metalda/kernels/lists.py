@@ -1,7 +1,7 @@
 """The counts n[k, v] as lists: for every word its topics, in ascending order, and their counts.
 
-The lists are sorted, so that every choice made from them depends on the counts alone, not on the order of moves.
-Word v has list_sizes[v] entries from list_starts[v] on, and room for as many more as it can need.
+The lists are sorted, so that every choice made from them depends only on the counts, not on the order of moves.
+Word v has list_sizes[v] entries from list_starts[v] on, and capacity for all topics that it can have.
 """
 
 import math

@@ -25,7 +25,7 @@ from metalda.kernels.helpers import (
 
 REACH = 870  # products stay between 2^-REACH and 2^REACH, so that one more float32 factor cannot overflow
 STRIDE = 4  # tokens whose factors are multiplied in one pass
-WORDS_AT_ONCE = 7  # the product of as many float32 probabilities is in the range of float64
+WORDS_AT_ONCE = 7  # the product of this many float32 probabilities is in the range of float64
 
 
 @helper

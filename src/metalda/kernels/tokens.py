@@ -2,11 +2,11 @@
 
     p(z = k) ∝ (alpha[d, k] + m[d, k]) * (beta[k, v] + n[k, v]) / (beta[k, .] + n[k, .])
 
-Most tokens keep their topic. So the weight of the old topic comes first, and a token that stays changes nothing. The
-weight of the other topics is split, so that the cost follows the number of topics that a word has:
+Most tokens keep their topic. So the weight of the old topic is computed first, and a token that keeps its topic changes
+no counts. The weight of the other topics is split, so that the cost depends on the number of topics that a word has:
 
     (alpha + m) n    / (beta. + n.)    from the list of the word, which has most of the weight
-    (alpha + m) beta / (beta. + n.)    over all topics, in one vectorized product (`sweep_by_word`); or, where beta is
+    (alpha + m) beta / (beta. + n.)    over all topics, in one vectorized product (`sweep_by_word`); or, if beta is
                                        the same for all words of a topic, as two sums that are updated as tokens move
                                        (`sweep_shared`)
 
@@ -89,7 +89,7 @@ def _weigh_old(alpha, doc_count, word_count, beta, beta_sum, topic_total):
 def _choose_without_float32(
     doc_counts, alpha, list_topics, list_counts, start, size, old, beta, topic_totals, beta_sums, uniform
 ):
-    """Draw the topic of one token in float64, where its float32 weights vanish or overflow."""
+    """Draw the topic of one token in float64, if its float32 weights vanish or overflow."""
     n_topics = alpha.shape[0]
     word_counts = np.zeros(n_topics, np.int32)
     for j in range(size):
@@ -262,8 +262,8 @@ def _choose_document_topic(topics, first, last, beta, inverse, old, x):
 def _choose_smoothing_topic(alpha, beta, inverse, blocks, old, x):
     """Return the first k other than the old one with x < sum of alpha * beta / (beta. + n.) up to k.
 
-    Where there is none, the last topic of positive weight; -1 if no other topic has weight. `blocks` has the sums over
-    BLOCK topics each, including the old topic.
+    If there is none, it is the last topic of positive weight; -1 if no other topic has weight. `blocks` has the sums
+    over BLOCK topics each, including the old topic.
     """
     n_topics = alpha.shape[0]
     block, old_block = 0, int64(old) // BLOCK
@@ -306,7 +306,7 @@ def sweep_shared(
     topic_totals,
     seed,
 ):
-    """Resample tokens as `sweep_by_word` does, where beta[k] is the same for all words.
+    """Resample tokens as `sweep_by_word` does, if beta[k] is the same for all words.
 
     Equals reference.sweep_tokens in distribution. The part of the weights without n is kept as two sums: m beta /
     (beta. + n.) over the topics of the document, and alpha beta / (beta. + n.) over all topics, which is rarely chosen.
@@ -320,7 +320,10 @@ def sweep_shared(
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
     log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
-    smoothing, blocks = 0.0, np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64)  # in all, and by BLOCK topics
+    smoothing, blocks = (
+        0.0,
+        np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64),
+    )  # of all topics, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
         if doc_rows[d] != row:

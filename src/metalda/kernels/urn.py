@@ -22,7 +22,7 @@ from metalda.kernels.helpers import choose_topic, give_exponents, log_rising, ne
 
 LINE = 16  # int32 values of a cache line
 ROOM = 16  # neighbors that are copied at a time
-NEW_AT_A_TIME = 8  # the product of as many float32 values is in the range of float64
+NEW_AT_A_TIME = 8  # the product of this many float32 values is in the range of float64
 
 
 class Texts(NamedTuple):
@@ -50,7 +50,7 @@ class UrnPriors(NamedTuple):
     beta: float
     beta_sum: float  # beta V
     promotion: float
-    at_a_time: int  # tokens whose factors, and the divisors of as many, stay in the range of float64
+    at_a_time: int  # tokens whose factors and divisors stay in the range of float64
 
 
 class UrnCounts(NamedTuple):
@@ -75,7 +75,7 @@ def _count_tokens(words, first, last, k, step, urns):
 def _list_promotions(words, promoted, first, last, starts, indices, listed):
     """List the words that the tokens of a document promote, and return their number.
 
-    ROOM neighbors are copied at a time, whether a word has as many or not: a loop of varying length is mispredicted.
+    ROOM neighbors are copied at a time, even if a word has fewer, because a loop of varying length is mispredicted.
     """
     n_listed = uintp(0)
     for i in range(uintp(first), uintp(last)):
@@ -149,7 +149,7 @@ def _divide(weights, masses, first, last, divisors):
 def sweep_documents(texts, neighbors, chances, priors, counts, theta, seed):
     """Resample the topic of every document and which tokens promote; equals reference.sweep_documents.
 
-    An empty document has no topic. Returns how many tokens moved. If theta[d, k] has rows, nothing is resampled, and
+    An empty document has no topic. Returns how many tokens moved. If theta[d, k] has rows, no topic is resampled, and
     the conditional probabilities of the topics are added to it.
     """
     words, repeats, offsets, topics, promoted = texts  # once: access to a tuple costs more than a document

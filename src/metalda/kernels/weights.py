@@ -21,21 +21,21 @@ from numba import float32, float64, uintp
 from metalda.kernels.border import LANES, add, fill, helper, kernel, load, multiply, store
 from metalda.kernels.helpers import draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising
 
-WIDEST = 64  # at most as many topics have their random numbers drawn together
+WIDEST = 64  # largest number of topics whose random numbers are drawn together
 # An update clips weights in float32 to these bounds, so that "the product without label l" is a division. The error,
-# 1e-15 times a scale, is negligible compared with the rate of the prior. Where a scale is large enough for it to matter
-# (Dirichlet parameters close to 0), sums are formed from logarithms instead.
+# 1e-15 times a scale, is negligible compared with the rate of the prior. If a scale is large enough for it to matter
+# (Dirichlet parameters close to 0), sums are computed from logarithms instead.
 LOWEST, HIGHEST = -34.0, 34.0  # exp: 1.7e-15 … 5.8e14
 LARGEST_SCALE = 1e6
 FLOOR, CEILING = float32(1e-38), float32(1e30)  # of the float32 copy that the token kernels read
-FEW_FACTORS = 12  # at most as many factors of a rising factorial are multiplied one by one
+FEW_FACTORS = 12  # largest number of factors of a rising factorial that are multiplied one by one
 
 
 @kernel
 def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, n_labels, rng):
     """Step 2: draw q[d] ~ Beta(alpha[d, .], N[d]) and t[d, k] ~ CRP(alpha[d, k], m[d, k]).
 
-    Returns the sum of t by label and topic, and the sum of -log q by row. Empty documents contribute nothing. The draws
+    Returns the sum of t by label and topic, and the sum of -log q by row. Empty documents have no effect. The draws
     equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
     n_rows, n_topics = alpha.shape
@@ -122,7 +122,7 @@ def draw_weights(
         w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
-    of words in the row times -log q'[k]. Changes log_weights. `products` are the products of the present weights by row
+    of words in the row times -log q'[k]. Changes log_weights. `products` are the products of the current weights by row
     and topic; they are recomputed unless `products_hold`.
     """
     n_labels, n_rows = log_weights.shape[0], row_starts.shape[0] - 1
@@ -209,8 +209,8 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last
     """Compute value[r, k] = prod_{l in r} w[l, k] for topics first … last - 1; equals reference.multiply_weights.
 
     Fills the float32 array `values`, topic_sums[k] = sum_r size * value, and row_sums[r], the sum of value over these
-    topics. Products are formed in float32: the error is negligible compared with the largest value of the row and with
-    the sum of the topic. Where these are themselves too small, logarithms are used.
+    topics. Products are computed in float32. The error is negligible relative to the largest value of the row and to
+    the sum of the topic. If these are too small themselves, logarithms are used.
     """
     n_topics = last - first
     weights = np.empty((log_weights.shape[0], n_topics), np.float32)
@@ -245,7 +245,7 @@ def multiply_weights(log_weights, row_starts, row_labels, row_sizes, first, last
 
 @helper
 def _digamma(x):
-    """Return ψ(x) for x > 0, shifted to where the asymptotic series is exact; equals scipy.special.digamma."""
+    """Return ψ(x) for x > 0, shifted until the asymptotic series is exact; equals scipy.special.digamma."""
     shift = 0.0
     while x < 10.0:
         shift -= 1.0 / x

@@ -1,4 +1,4 @@
-"""Kernels of coherence: find the words of texts, and count the sliding windows that have one or two of them.
+"""Kernels of coherence: find the words of texts, and count the sliding windows that contain words and pairs.
 
 A word is two or more word characters in a row, as in scikit-learn's default token pattern. Words are numbers, looked up
 in a hash table with open addressing; words outside the table are -1.
@@ -31,7 +31,7 @@ def _look_up(characters, start, end, digest, table, word_characters, word_offset
 
 @kernel
 def build_table(word_characters, word_offsets, table):
-    """Enter the numbers of words into a hash table that is all -1 and whose length is a power of two."""
+    """Insert the numbers of words into a hash table that is all -1 and whose length is a power of two."""
     mask = uint64(table.shape[0] - 1)
     for word in range(word_offsets.shape[0] - 1):
         digest = _START
@@ -71,7 +71,7 @@ def find_words(characters, ends, is_word, table, word_characters, word_offsets, 
 
 @helper
 def _close(word, now, active, n_active, place_of, since, together):
-    """Take a word out of the window: add the windows that it was in, alone and with each word that remains."""
+    """Remove a word from the window: add the windows that it was in, alone and with each remaining word."""
     together[word, word] += now - since[word]
     last = n_active - 1
     at = place_of[word]
@@ -94,7 +94,7 @@ def count_windows(words, offsets, window, forgets, together, totals, active, pla
     the work does not grow with the number of windows that contain both.
 
     With `forgets` a word leaves as soon as one of its occurrences does, as in gensim. The last four arrays are scratch
-    space, with an entry for each word; `inside` must be all zero, and is all zero again afterwards.
+    space, with an entry for each word; `inside` must be all zero, and is all zero again on return.
     """
     for d in range(offsets.shape[0] - 1):
         start, length = offsets[d], offsets[d + 1] - offsets[d]

@@ -1,4 +1,4 @@
-"""The design: which labels (or features) every document (or word) has.
+"""The design matrix: which labels (or features) every document (or word) has.
 
 Documents with equal labels share a row of the design, and with it a row of Dirichlet parameters.
 """
@@ -34,16 +34,16 @@ class Design:
     row_values: NDArray[np.float64]  # all 1, unless labels are numbers
     label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
     label_rows: NDArray[np.int32]
-    zero_is_a_number: bool = False  # a row without labels has numbers that are all 0; no label is missing
+    zero_is_a_number: bool = False  # labels are numbers: an empty row has the values 0, and no label is missing
 
     @classmethod
     def build(
         cls, labels: NamedMatrix | None, n_items: int, *, real: bool = False, numbers: bool | None = None
     ) -> Design:
-        """Merge equal rows of `labels` for `n_items` documents or words; without labels, all have the default alone.
+        """Merge equal rows of `labels` for `n_items` documents or words; without labels, each has the default label.
 
-        Values other than 0 and 1 are refused unless `real`. `numbers` tells whether labels are numbers, for which 0 is
-        a value like others; by default they are if a value is neither 0 nor 1.
+        Values other than 0 and 1 are an error unless `real`. `numbers` tells whether labels are numbers, for which 0
+        is a value like any other; by default they are numbers if some value is neither 0 nor 1.
         """
         names: tuple[str, ...] = ()
         matrix: Any = sparse.csr_array((n_items, 0))
@@ -51,7 +51,7 @@ class Design:
             if not real and not labels.is_binary:
                 raise InputError(
                     "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins), "
-                    "or use DMR, which accepts numbers of documents"
+                    "or use DMR, which accepts numbers as labels of documents"
                 )
             names, matrix = labels.names, labels.matrix
             numbers = not labels.is_binary if numbers is None else numbers
@@ -109,7 +109,7 @@ class Design:
         return np.bincount(self.row_labels, weights=sizes, minlength=len(self.names)).astype(np.float64)
 
     def multiply(self, log_weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return log products of the weights of some rows, in float64; meant for few rows or topics."""
+        """Return the logarithms of the products of weights of some rows, in float64; meant for few rows or topics."""
         lengths = np.diff(self.row_starts)[rows]
         at = np.repeat(self.row_starts[rows] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         parts = log_weights[self.row_labels[at]] * self.row_values[at, None]

@@ -1,7 +1,7 @@
 """Word vectors, the files that hold them, and the paper's rule that turns them into binary word features.
 
 Files are GloVe text, word2vec text and binary, and ``.npy`` with a list of words. Every reader is a generator of
-``(word, vector, place)``, so that a file of any size streams, and the numbers of words outside the vocabulary are never
+``(word, vector, place)``, so that files of any size are streamed. Vectors of words outside the vocabulary are not
 parsed. Errors name the ``place``, a line or a row number.
 """
 
@@ -33,7 +33,7 @@ Row = tuple[str, np.ndarray, str]  # word, vector, place
 
 _BLOCK = 4096  # rows binarized at once, which bounds the memory of the comparison
 _CHUNK = 1 << 20
-_LONGEST_WORD = 1 << 16  # bytes; a longer word in a binary file means that it is no word2vec file
+_LONGEST_WORD = 1 << 16  # bytes; a longer word in a binary file means that it is not a word2vec file
 _WIDEST = 1 << 16  # dimensions that a header may announce
 
 
@@ -122,7 +122,7 @@ class Embeddings:
 
     @classmethod
     def from_gensim(cls, keyed_vectors: Any, vocabulary: Iterable[str] | None = None) -> Embeddings:
-        """Take the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
+        """Convert the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
 
         Accepts any object with ``index_to_key`` and ``vectors``, so gensim need not be installed.
         """
@@ -165,7 +165,7 @@ class Embeddings:
         return {word: row for row, word in enumerate(self.words)}
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a small JSON document and plain arrays, from which ``from_arrays`` makes the same vectors."""
+        """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the vectors."""
         words, word_offsets = pack_words(self.words)
         document = {"n_words": len(self.words), "n_dimensions": self.vectors.shape[1]}
         return document, {"words": words, "word_offsets": word_offsets, "vectors": self.vectors}
@@ -256,7 +256,7 @@ class _Wanted:
     def keeps(self, word: bytes) -> bool:
         return self.everything or word in self._words
 
-    def asks_for(self, word: bytes) -> bool:
+    def has_word(self, word: bytes) -> bool:
         return word in self._words
 
     def decode(self, word: bytes, place: str) -> str:
@@ -338,24 +338,24 @@ def _text_rows(stream: IO[bytes], path: Path, wanted: _Wanted, *, has_header: bo
         place = f"{path} line {number}"
         if not dimension:
             line = line.removeprefix(codecs.BOM_UTF8)
-            dimension = _promised_dimension(line, place) if has_header else _dimension_of(line, place)
+            dimension = _header_dimension(line, place) if has_header else _dimension_of(line, place)
             source = "the header" if has_header else f"line {number}"
             if has_header:
                 continue
         if line.count(b" ") < dimension:
-            raise InputError(f"{place}: {line.count(b' ')} numbers where {source} says {dimension}; is it cut off?")
+            raise InputError(f"{place}: {line.count(b' ')} numbers, but {source} says {dimension}; is it cut off?")
         if not wanted.may_begin(line[: line.find(b" ")]):
             continue
         fields = line.split(b" ")
         word, numbers = b" ".join(fields[:-dimension]), fields[-dimension:]
         surplus = fields[1:-dimension]  # belong to a word with spaces, such as ". . .", unless they are numbers
-        if surplus and not wanted.asks_for(word) and _all_numbers(surplus):
-            raise InputError(f"{place}: {len(fields) - 1} numbers where {source} says {dimension}")
+        if surplus and not wanted.has_word(word) and _all_numbers(surplus):
+            raise InputError(f"{place}: {len(fields) - 1} numbers, but {source} says {dimension}")
         if wanted.keeps(word):
             yield wanted.decode(word, place), _parse(numbers, place), place
 
 
-def _promised_dimension(line: bytes, place: str) -> int:
+def _header_dimension(line: bytes, place: str) -> int:
     header = _header(line)
     if header is None or not header[1]:
         raise InputError(f"{place}: expected word2vec's header, two integers 'words dimensions'")

@@ -1,4 +1,4 @@
-"""Sources of word features: files, data frames, the form of words, and nearest neighbors of word vectors.
+"""Sources of word features: files, data frames, the morphology of words, and nearest neighbors of word vectors.
 
 Each returns a `Table`: words, a sparse matrix words × features, and the names of the features; `morphological_classes`
 returns the names of the features of each word.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Table = tuple[tuple[str, ...], sparse.csr_array, tuple[str, ...]]  # words, words × features, names of features
 
 _BITS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
-_FREQUENT = 5  # fewer words than this with an ending give no feature
+_FREQUENT = 5  # an ending needs at least this many words to become a feature
 _PARTS = re.compile(r"[^\W\d_]+")
 _BLOCK_ENTRIES = 1 << 24  # similarities in memory at once: 64 MB
 
@@ -44,7 +44,7 @@ def read_features(path: Path) -> Table:
 
 
 def _read_indices(path: Path) -> Table:
-    """Read ``word<TAB>active indices``; only indices that occur become features, so that 10**9 by mistake is cheap."""
+    """Read ``word<TAB>active indices``. Only indices that occur become features, so large indices need no memory."""
     rows = _Rows(path)
     for number, line in _text_lines(path):
         if not line.strip():
@@ -75,7 +75,7 @@ def _read_table(path: Path, separator: str) -> Table:
             if not cells:
                 continue
             if len(cells) != len(names):
-                raise InputError(f"{path} line {number}: {len(cells)} columns where the header has {len(names)}")
+                raise InputError(f"{path} line {number}: {len(cells)} columns, but the header has {len(names)}")
             bits = [_BITS.get(cell.strip().lower()) for cell in cells[1:]]
             if None in bits:
                 column = bits.index(None) + 1
@@ -189,7 +189,7 @@ def _shown(value: Any, column: str) -> str:
 
 
 def morphological_classes(words: Sequence[str], language: str) -> dict[str, list[str]]:
-    """Return the features that follow from the form of each word.
+    """Return features from the morphology of each word.
 
     ``stem:connect`` for each part of a word (``connect_timeout`` has two), ``suffix:-ing`` for the ending that the
     stemmer removes, ``shape:…`` for identifiers, numbers and abbreviations. Stems and shapes of fewer than two words
@@ -198,10 +198,10 @@ def morphological_classes(words: Sequence[str], language: str) -> dict[str, list
     stem_of = _stems({part for word in words for part in _parts(word)}, language)
     found = {word: list(dict.fromkeys(_classes(word, stem_of))) for word in words}
     sizes = Counter(name for names in found.values() for name in names)
-    return {word: [name for name in names if sizes[name] >= _least(name)] for word, names in found.items()}
+    return {word: [name for name in names if sizes[name] >= _min_words(name)] for word, names in found.items()}
 
 
-def _least(name: str) -> int:
+def _min_words(name: str) -> int:
     return _FREQUENT if name.startswith("suffix:") else 2
 
 
@@ -223,12 +223,12 @@ def _classes(word: str, stem_of: dict[str, str]) -> Iterator[str]:
     parts = _parts(word)
     for part in parts:
         yield f"stem:{stem_of[part]}"
-    if parts and (suffix := _rest(parts[-1], stem_of[parts[-1]])):
+    if parts and (suffix := _ending(parts[-1], stem_of[parts[-1]])):
         yield f"suffix:-{suffix}"
     yield from _shapes(word, parts)
 
 
-def _rest(word: str, stem: str) -> str:
+def _ending(word: str, stem: str) -> str:
     """Return the ending of a word after its stem; a stemmer may also change a letter (``happiness``, ``happi``)."""
     shared = next((i for i, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b), min(len(word), len(stem)))
     return word[shared:]
@@ -253,7 +253,7 @@ def nearest_neighbors(
     """Find nearest rows by cosine, exactly and in blocks, without a matrix of all pairs.
 
     Returns (row, neighbor, cosine), rows ascending and each row's nearest first; ties go to the lower index. A vector
-    of zeros has no neighbors. One BLAS thread, so that rounding does not depend on the number of threads.
+    of zeros has no neighbors. Uses one BLAS thread, so that rounding does not depend on the number of threads.
     """
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def as_vocabulary(words: Iterable[str], argument: str) -> tuple[str, ...]:
-    """Convert to a tuple of strings; refuse a single string, whose letters would be taken for words."""
+    """Convert to a tuple of strings; raise InputError for a single string, which would be split into letters."""
     if isinstance(words, str):
         raise InputError(f"{argument} must be a list of words, not the string {words[:40]!r}")
     result = words if isinstance(words, tuple) else tuple(words)
@@ -44,8 +44,8 @@ def examples(words: Iterable[str], n: int = 3) -> str:
 class WordFeatures:
     """Binary features of words.
 
-    A model looks words up by name, so the table may hold more words than the training corpus. It should: an
-    out-of-vocabulary word of a new document gets its topics from its features if it has any here.
+    A model looks words up by name, so the table may hold more words than the training corpus. Include words of new
+    documents: an out-of-vocabulary word gets its topics from its features, if the table has them.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class WordFeatures:
 
     @classmethod
     def morphology(cls, words: Iterable[str], language: str = "english") -> WordFeatures:
-        """Build features from the form of words alone: stems, endings and shapes.
+        """Build features from the morphology of words: stems, endings and shapes.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class WordFeatures:
         return {word: row for row, word in enumerate(self.words)}
 
     def combine(self, *others: WordFeatures) -> WordFeatures:
-        """Join the features of several sources, for the words of any of them.
+        """Combine the features of several sources, for all words that occur in any of them.
 
         A name that two sources use becomes two features: ``1:name`` and ``2:name``.
         """
@@ -211,13 +211,13 @@ class WordFeatures:
         vocabulary = as_vocabulary(vocabulary, "vocabulary")
         if self.coverage(vocabulary) == 0:
             raise InputError(
-                f"word features for no word of the vocabulary: features are known for {examples(self.words)}, "
+                f"no word of the vocabulary has features: the table has {examples(self.words)}, "
                 f"the vocabulary has {examples(vocabulary)}. If the case differs, lower-case the texts; else check the "
                 "language"
             )
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a small JSON document and plain arrays, from which ``from_arrays`` makes the same features."""
+        """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the features."""
         words, word_offsets = pack_words(self.words)
         names, name_offsets = pack_words(self.features.names)
         matrix = self.features.matrix
@@ -253,7 +253,7 @@ def as_word_features(obj: Any) -> WordFeatures | None:
     if isinstance(obj, Mapping):
         return WordFeatures.from_mapping(obj)
     if hasattr(obj, "binarize"):
-        raise InputError("word_features is an Embeddings object; give its binary features: embeddings.binarize()")
+        raise InputError("word_features is an Embeddings object; use its binary features: embeddings.binarize()")
     if hasattr(obj, "columns"):
         return WordFeatures.from_frame(obj)
     kind = type(obj).__name__

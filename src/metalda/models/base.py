@@ -1,4 +1,4 @@
-"""The base of all models: from documents to a fitted model."""
+"""The base class of all models: fit a model to documents, and save it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
+from metalda.models.registry import CLASSES
 from metalda.models.saving import identify, pack_model
 from metalda.models.transform import FoldingIn
 from metalda.priors import LogLinear
@@ -37,7 +38,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 
 
 class TopicModel(FoldingIn):
-    """Base of all models. A model declares its priors and its sampler (`Declaration`), and adds its parameters."""
+    """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
 
     def fit(
         self,
@@ -56,15 +57,15 @@ class TopicModel(FoldingIn):
         X : Corpus, count matrix, list of texts or list of token lists
             The documents.
         y : optional
-            Labels, where the corpus has none: one per document, lists of them, or an indicator matrix or frame.
+            Labels, if the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
         checkpoint : path, optional
-            Folder that keeps the state of training, every `checkpoint_every` iterations and when Ctrl-C ends it.
+            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training.
         resume : bool
-            Resume from the checkpoint, if there is one: the model is the same as without the interruption.
+            Resume from the checkpoint, if there is one. The model equals that of an uninterrupted run.
         client : dask.distributed.Client, optional
-            Sweep the shards on the workers of a cluster instead of in threads: the model is the same. Workers may
-            come and go meanwhile.
+            Train on the workers of a Dask cluster instead of in threads. The model is the same. Workers may join and
+            leave during training.
 
         Returns
         -------
@@ -111,14 +112,14 @@ class TopicModel(FoldingIn):
         return self.fit(X, y, **fit_params).transform(X)
 
     def validate(self, corpus: Corpus | None = None) -> Self:
-        """Raise the error that `fit` would raise: of the parameters, and of the corpus if one is given."""
+        """Raise the errors that `fit` would raise for the parameters, and for the corpus if one is given."""
         self._validate_params()
         if corpus is not None:
             self._pose(corpus)
         return self
 
     def _pose(self, corpus: Corpus) -> Problem:
-        """What is to be sampled for this model on these documents."""
+        """Return the posterior of this model on these documents."""
         labels = _drop_empty_columns(corpus.labels) if self.uses_labels else None
         doc_prior = self._prior_of_documents(Design.build(labels, len(corpus), real=self._real_labels))
         features = self._word_features()
@@ -170,7 +171,7 @@ class TopicModel(FoldingIn):
         n_shards: int,
         named_words: bool,
     ) -> Self:
-        """Build `fitted_`: the only place that does, for `fit`, `load` and the Mallet import."""
+        """Build `fitted_`, for `fit`, `load` and the Mallet import."""
         self._fitted = Fitted(
             draws=trained.draws,
             phi=self._mean_phi(trained.draws, vocabulary, word_prior),
@@ -190,11 +191,16 @@ class TopicModel(FoldingIn):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder of safetensors and JSON; `metalda.load` reads it."""
+        name = type(self).__name__
+        if name not in CLASSES:
+            raise InputError(
+                f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
+            )
         write_folder(path, "model", *pack_model(self, self.fitted_))
 
 
 def _drop_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:
-    """Drop labels that no document has, or features that no word has: they would only be drawn from their prior."""
+    """Drop labels that no document has, or features that no word has: their weights would only follow the prior."""
     if matrix is None:
         return None
     used = np.bincount(matrix.matrix.indices, minlength=len(matrix.names)) > 0

@@ -1,4 +1,4 @@
-"""What a model declares: its parameters, its priors and its sampler, and how it uses labels and words."""
+"""The declaration of a model: its parameters, its priors and its sampler, and how it uses labels and words."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Declaration(EffectTables):
 
     @abstractmethod
     def _prior_of_documents(self, documents: Design) -> LogLinear:
-        """alpha of documents with these labels."""
+        """Return the prior of documents with these labels."""
 
     @abstractmethod
     def _prior_of_words(self, words: Design) -> LogLinear:
-        """beta of words with these features."""
+        """Return the prior of words with these features."""
 
     def _sampler(self, corpus: Corpus) -> Sampler:
-        """How topics are assigned."""
+        """Return the sampler that assigns topics."""
         return Tokens()
 
     def _count_topics(self, label_names: tuple[str, ...]) -> int:
@@ -69,32 +69,32 @@ class Declaration(EffectTables):
 
     @property
     def uses_labels(self) -> bool:
-        """Whether the model, with its parameters, learns from labels of documents."""
+        """Return whether the model, with its parameters, learns from labels of documents."""
         return False
 
     _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
 
     @property
     def _has_label_effects(self) -> bool:
-        """Whether labels raise and lower topics."""
+        """Return whether labels have effects on topics."""
         return self.uses_labels
 
     @property
     def uses_word_features(self) -> bool:
-        """Whether the model, with its parameters, learns from features of words."""
+        """Return whether the model, with its parameters, learns from features of words."""
         return False
 
     def _word_features(self) -> WordFeatures | None:
-        """The features of words, where some are given and used."""
+        """Return the word features, or None if none are given or used."""
         return None
 
     @property
     def _needs_names(self) -> bool:
-        """Whether words are looked up by name."""
+        """Return whether words are looked up by name."""
         return self._word_features() is not None
 
     def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
-        """Which out-of-vocabulary words the model has information on: here, those with features."""
+        """Return which out-of-vocabulary words the model has information on: here, those with features."""
         features = self._word_features()
         if features is None:
             return np.zeros(len(unseen), bool)
@@ -104,23 +104,23 @@ class Declaration(EffectTables):
     def _mean_phi(
         self, draws: Sequence[Draw], vocabulary: Sequence[str], word_prior: LogLinear, unseen: Sequence[str] = ()
     ) -> NDArray[np.float32]:
-        """phi[word, topic] averaged over draws: the vocabulary, then out-of-vocabulary words, as one distribution."""
+        """Return phi[word, topic] averaged over draws: one distribution over the vocabulary and `unseen`."""
         of_unseen = self._prior_by_name(unseen, word_prior.design.names[:-1]) if unseen else None
         return mean_phi(draws, word_prior, of_unseen)
 
     def _mean_phi_alone(self, draws: Sequence[Draw], unseen: Sequence[str]) -> NDArray[np.float32]:
-        """phi[word, topic] of out-of-vocabulary words averaged over draws, each as if it were the only one."""
+        """Return phi[word, topic] of out-of-vocabulary words averaged over draws, each one added alone."""
         return mean_phi_alone(draws, self._prior_by_name(unseen, self.feature_names_))
 
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """theta of new documents, given phi[word, topic]."""
+        """Return theta of new documents, given phi[word, topic]."""
         alpha = mean_alpha(draws, self._prior_of_documents(labels), self.fitted_.has_unlabeled)
         return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
 
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
-        """beta of words, in terms of the features that the model learned from."""
+        """Return the prior of words, in terms of the features that the model learned from."""
         features = self._word_features()
         rows = None if features is None else features.rows(words).select(feature_names)
         return self._prior_of_words(Design.build(rows, len(words)))

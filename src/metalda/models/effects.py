@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted, FittedModel, available_if
 
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
 
 
 class EffectTables(FittedModel):
-    """The tables of effects. Models whose labels (or features) do not weight topics have none of these methods."""
+    """Methods that return tables of effects, for models whose labels (or features) have weights for topics."""
 
     @available_if(lambda model: model._has_label_effects)
     def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """Effect of each label on each topic, with intervals over the draws.
+        """Return the effect of each label on each topic, with intervals over the draws.
 
         Parameters
         ----------
         interval : float
-            Probability that an interval holds the effect.
+            Posterior probability of the intervals.
 
         Returns
         -------
         DataFrame
             A row for each label and topic. `effect` is the label's log weight minus the average over labels (documents
-            without labels count as a label of log weight 0): positive where the label raises the topic, 0.7 doubles
-            its weight; `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
+            without labels count as a label of log weight 0). It is positive if the label raises the topic; 0.7 doubles
+            the weight. `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
             those of `label_proportions`. ``attrs["n_draws"]`` is the number of draws behind the intervals.
 
         Examples
@@ -61,25 +60,26 @@ class EffectTables(FittedModel):
     def label_contrasts(
         self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
     ) -> pd.DataFrame:
-        """Difference between one label, or a combination of labels, and another: a row for each topic.
+        """Return the difference between two labels, or two combinations of labels, for each topic.
 
         Parameters
         ----------
         first, second : str or list of str
-            A label, or labels that a document has together. Labels on both sides cancel.
+            A label, or labels that a document has together. Labels in both cancel.
         interval : float
-            Probability that an interval holds the effect.
+            Posterior probability of the intervals.
 
         Returns
         -------
         DataFrame
-            `effect` is log alpha of a document with the labels `first` minus that of one with `second`: 0.7 means
-            that the first has the topic with twice the weight. `low` and `high` are its interval.
+            A row for each topic. `effect` is log alpha of a document with the labels `first` minus that of a document
+            with `second`: 0.7 means that the first has twice the weight of the topic. `low` and `high` are its
+            interval.
 
         Warns
         -----
         UserWarning
-            Where the training documents do not identify the contrast, so that the prior decides.
+            If the training documents do not identify the contrast, so that the prior determines it.
 
         Examples
         --------
@@ -96,10 +96,10 @@ class EffectTables(FittedModel):
 
     @available_if(lambda model: model._has_label_effects)
     def label_proportions(self, interval: float = 0.9) -> pd.DataFrame:
-        """Expected topic proportions of documents with each label, with intervals over the draws.
+        """Return the expected topic proportions of documents with each label, with intervals over the draws.
 
-        In each draw they are alpha / alpha[.] of the training documents with the label, averaged over these documents;
-        the effects of their other labels are included. Where each document has one label, all documents of a label
+        In each draw they are alpha / alpha[.] of the training documents with the label, averaged over these documents,
+        so they include the effects of their other labels. If each document has one label, all documents of a label
         have the same proportions.
 
         Returns
@@ -112,14 +112,14 @@ class EffectTables(FittedModel):
 
     @available_if(lambda model: model.uses_word_features)
     def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """Effect of each word feature on each topic: as `label_effects`, for words and without proportions."""
+        """Return the effect of each word feature on each topic: as `label_effects`, without proportions."""
         return weight_effects(feature_weights(self.fitted_), interval)
 
     @available_if(lambda model: model.uses_word_features)
     def feature_contrasts(
         self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
     ) -> pd.DataFrame:
-        """Difference between words with one feature, or several, and others: as `label_contrasts`, for words."""
+        """Return the difference between two features, or two combinations of features: as `label_contrasts`."""
         return weight_contrasts(feature_weights(self.fitted_), first, second, interval)
 
 
@@ -133,24 +133,24 @@ class Weights:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names without the default."""
+        """Return the names without the default label."""
         return self.design.names[:-1]
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
-        """Which labels are real numbers (as DMR takes them) instead of 0 or 1."""
+        """Return which labels are real numbers (accepted by DMR) instead of 0 or 1."""
         others = np.bincount(self.design.row_labels[self.design.row_values != 1], minlength=len(self.design.names))
         return others[:-1] > 0
 
     @cached_property
     def members(self) -> Any:
-        """Number of documents [label, row] in each row of the design that have a label; 0 for numbers."""
+        """Return the number of documents [label, row] in each row of the design that have a label; 0 for numbers."""
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
 
 
 def require_effects(model: FittedModel, kind: str) -> None:
-    """InputError if a model has no method for the effects of "label" or "feature"."""
+    """Raise InputError if a model has no method for the effects of "label" or "feature"."""
     if hasattr(model, f"{kind}_effects"):
         return
     name = type(model).__name__
@@ -168,7 +168,7 @@ def require_effects(model: FittedModel, kind: str) -> None:
 
 
 def label_weights(fitted: Fitted) -> Weights:
-    """The weights of labels; InputError where the model was fitted without labels."""
+    """Return the weights of labels; InputError if the model was fitted without labels."""
     if not fitted.label_names:
         raise InputError(
             "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
@@ -177,7 +177,7 @@ def label_weights(fitted: Fitted) -> Weights:
 
 
 def feature_weights(fitted: Fitted) -> Weights:
-    """The weights of word features; InputError where the model was fitted without features."""
+    """Return the weights of word features; InputError if the model was fitted without features."""
     if not fitted.feature_names:
         raise InputError(
             "the model learned from no word features, so it has no effects of features; fit it with word features "
@@ -187,11 +187,12 @@ def feature_weights(fitted: Fitted) -> Weights:
 
 
 def center(weights: Weights) -> NDArray[np.float64]:
-    """Effects [draw, label, topic]: log weight of a label (or feature) relative to the average label.
+    """Return effects [draw, label, topic]: log weight of a label (or feature) relative to the average label.
 
-    A raw weight is not identified against the default's where every document has a label; its distance from the mean
-    over labels, weighted by the number of documents with each, is. A document without labels counts as one more label,
-    whose log weight is 0. The weight of a number is not centered: it is the effect of one unit more.
+    If every document has a label, a raw weight is not identified relative to the weight of the default label. Its
+    difference from the mean over labels, weighted by their numbers of documents, is identified. A document without
+    labels counts as one more label, whose log weight is 0. The weight of a number is not centered: it is the effect
+    of one unit more.
     """
     sizes = weights.members.sum(axis=1)
     n_bare = weights.design.row_sizes[weights.members.sum(axis=0) == 0].sum()
@@ -203,7 +204,7 @@ def center(weights: Weights) -> NDArray[np.float64]:
 
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
-    """A row for each label (or feature) and topic with its effect."""
+    """Return a row for each label (or feature) and topic with its effect."""
     effects = center(weights)
     return _table(weights, _named(weights, effects.shape[2]), "effect", effects, interval)
 
@@ -211,12 +212,12 @@ def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
 def weight_contrasts(
     weights: Weights, first: str | Iterable[str], second: str | Iterable[str], interval: float
 ) -> pd.DataFrame:
-    """A row for each topic: log alpha of documents with the labels `first` minus that of documents with `second`."""
+    """Return for each topic log alpha of documents with labels `first` minus that of documents with `second`."""
     sides = [_chosen(weights, side) for side in (first, second)]
     difference = np.zeros(len(weights.design.names))
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
-    _warn_if_left_to_the_prior(weights, difference)
+    _warn_if_not_identified(weights, difference)
     effects = np.stack([difference @ draw for draw in weights.draws])
     named = {
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), effects.shape[1])
@@ -226,7 +227,7 @@ def weight_contrasts(
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
-    """A row for each label and topic: alpha / alpha[.], averaged over the training documents that have the label.
+    """Return for each label and topic alpha / alpha[.], averaged over the training documents that have the label.
 
     The other labels of these documents are part of their alpha. The rows of numbers, which all documents have, are NaN.
     """
@@ -247,9 +248,9 @@ def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
 def _table(
     weights: Weights, named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float
 ) -> pd.DataFrame:
-    """Means and quantiles over draws; ``attrs["n_draws"]`` is the number of draws.
+    """Return means and quantiles over draws; ``attrs["n_draws"]`` is the number of draws.
 
-    A further draw lies below a quantile with the wanted probability (position p (n + 1), Weibull). NumPy's default
+    A further draw lies below a quantile with the nominal probability (position p (n + 1), Weibull). NumPy's default
     makes intervals of few draws too narrow: 79 % instead of 90 % for 15 draws.
     """
     import pandas as pd
@@ -257,7 +258,7 @@ def _table(
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
     if len(weights.draws) == 1:
-        warnings.warn("the model kept one draw, so intervals have no width: keep more with n_draws", stacklevel=4)
+        warn("the model kept one draw, so intervals have no width: keep more with n_draws")
     low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
     table.attrs["n_draws"] = len(weights.draws)
@@ -265,7 +266,7 @@ def _table(
 
 
 def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
-    """Indices of labels by name."""
+    """Return the indices of labels by name."""
     index = {name: number for number, name in enumerate(weights.names)}
     wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
     for name in wanted:
@@ -274,20 +275,19 @@ def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
     return [index[name] for name in wanted]
 
 
-def _warn_if_left_to_the_prior(weights: Weights, difference: NDArray[np.float64]) -> None:
-    """The data identify a contrast if it is a combination of the label sets of training documents."""
+def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -> None:
+    """Warn if a contrast is not a linear combination of the label sets of training documents: it is not identified."""
     rows = weights.design.matrix.T.tocsr()
     residual = sparse.linalg.lsqr(rows, difference, atol=1e-10, btol=1e-10)[3]
     if residual > 1e-4:
-        warnings.warn(
+        warn(
             f"the training data do not identify this contrast of {weights.kind}s: the prior decides its size. Compare "
             "sets that differ in labels of one kind, such as ['sport', '2019'] and ['politics', '2019']",
-            stacklevel=4,
         )
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """Close matches of an unknown name, or the first names."""
+    """Return a hint with close matches of an unknown name, or with the first names."""
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {', '.join(map(repr, close))}?"

@@ -1,4 +1,4 @@
-"""The frozen result of training, and what scikit-learn's users expect to read from a fitted estimator."""
+"""The result of training, frozen, and the attributes and tables of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Everything that training leaves behind. `TopicModel` builds it after `fit`, `load` and the Mallet import."""
+    """The result of training. `TopicModel` builds it after `fit`, `load` and the Mallet import."""
 
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
     phi: NDArray[np.float32]  # [word, topic], averaged over draws
@@ -37,35 +37,35 @@ class Fitted:
     doc_prior: LogLinear  # alpha of the training documents
     word_prior: LogLinear  # beta of the vocabulary
     history: Mapping[str, NDArray[Any]]  # columns of `history_`
-    schema: Schema | None  # how raw data became a corpus; None where tokens or counts were given
+    schema: Schema | None  # how raw data became a corpus; None if tokens or counts were given
     seed: int
-    n_iter: int  # iterations done; 0 where another program trained the model
+    n_iter: int  # iterations done; 0 if another program trained the model
     n_shards: int
-    named_words: bool  # False where the vocabulary only numbers the columns of a matrix
+    named_words: bool  # False if the vocabulary only numbers the columns of a matrix
 
     @property
     def labels(self) -> Design:
-        """The labels of the training documents."""
+        """Return the labels of the training documents."""
         return self.doc_prior.design
 
     @property
     def features(self) -> Design:
-        """The features of the vocabulary."""
+        """Return the features of the vocabulary."""
         return self.word_prior.design
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """Names of labels, without the default label."""
+        """Return the names of labels, without the default label."""
         return self.labels.names[:-1]
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of word features, without the default feature."""
+        """Return the names of word features, without the default feature."""
         return self.features.names[:-1]
 
     @property
     def has_unlabeled(self) -> bool:
-        """Whether some training documents had no labels."""
+        """Return whether some training documents had no labels."""
         return self.labels.bare_row is not None
 
     @property
@@ -74,12 +74,12 @@ class Fitted:
 
     @cached_property
     def word_index(self) -> dict[str, int]:
-        """Row of phi by word."""
+        """Return the row of phi by word."""
         return {word: v for v, word in enumerate(self.vocabulary)}
 
     @cached_property
     def topic_shares(self) -> NDArray[np.float64]:
-        """Share of each topic in the training tokens, averaged over draws."""
+        """Return the share of each topic in the training tokens, averaged over draws."""
         totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
         shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
         return shares
@@ -123,7 +123,7 @@ class FittedModel(BaseEstimator):
 
     @property
     def label_names_(self) -> tuple[str, ...]:
-        """Labels of the training documents; empty where the model learned from none."""
+        """Labels of the training documents; empty if the model learned from none."""
         return self.fitted_.label_names
 
     @property
@@ -133,12 +133,12 @@ class FittedModel(BaseEstimator):
 
     @property
     def feature_names_(self) -> tuple[str, ...]:
-        """Features of the vocabulary; empty where the model learned from none."""
+        """Features of the vocabulary; empty if the model learned from none."""
         return self.fitted_.feature_names
 
     @property
     def schema_(self) -> Schema | None:
-        """How raw data become documents and labels; None where the model was fitted on tokens or counts."""
+        """How raw data become documents and labels; None if the model was fitted on tokens or counts."""
         return self.fitted_.schema
 
     @property
@@ -148,7 +148,7 @@ class FittedModel(BaseEstimator):
 
     @property
     def n_iter_(self) -> int:
-        """Iterations done; fewer than `n_iter` where Ctrl-C ended training."""
+        """Iterations done; fewer than `n_iter` if Ctrl-C ended training."""
         return self.fitted_.n_iter
 
     @property
@@ -158,13 +158,13 @@ class FittedModel(BaseEstimator):
 
     @property
     def history_(self) -> pd.DataFrame:
-        """A row per iteration: log-likelihood per token, seconds, tokens moved, and tables where a prior draws them."""
+        """A row per iteration: log-likelihood per token, seconds, tokens moved, and tables if a prior draws them."""
         import pandas as pd
 
         return pd.DataFrame(dict(self.fitted_.history))
 
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
-        """A row per topic: its share of the training tokens, and its most probable words.
+        """Return a row per topic: its share of the training tokens, and its most probable words.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class FittedModel(BaseEstimator):
         return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
 
     def top_words(self, top_n: int = 10) -> list[list[str]]:
-        """The most probable words of each topic as lists: what gensim's `CoherenceModel` takes as `topics`.
+        """Return the most probable words of each topic as lists, the format of gensim's `CoherenceModel`.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class FittedModel(BaseEstimator):
         return [[vocabulary[v] for v in row] for row in best_words(self.components_, top_n)]
 
     def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
-        """The most probable words of one topic, with their probabilities."""
+        """Return the most probable words of one topic, with their probabilities."""
         import pandas as pd
 
         fitted = self.fitted_
@@ -219,7 +219,7 @@ class FittedModel(BaseEstimator):
         return pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities[best]})
 
     def _repr_html_inner(self) -> str:
-        """The topics of a fitted model; scikit-learn's diagram of an unfitted one."""
+        """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
             return str(super()._repr_html_inner())
         table = self.topics()
@@ -250,7 +250,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def best_words(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[np.int64]:
-    """Columns of the most probable words of a topic, or of each topic; ties go to the first column."""
+    """Return the columns of the most probable words of a topic, or of each topic; ties go to the first column."""
     if probabilities.ndim > 1:
         return np.array([best_words(row, top_n) for row in probabilities], np.int64)
     candidates = np.arange(len(probabilities))
@@ -260,6 +260,6 @@ def best_words(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[
 
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """scikit-learn's `available_if`, which type checkers see through: the method exists where `check(model)` holds."""
+    """Apply scikit-learn's `available_if`, with types: the method exists only if `check(model)` holds."""
     decorate: Callable[[Method], Method] = _available_if(check)
     return decorate

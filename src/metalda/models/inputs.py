@@ -1,4 +1,4 @@
-"""From the documents that `fit` and `transform` accept to a corpus."""
+"""Convert the documents that `fit` and `transform` accept to a corpus."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_input(
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
-        if schema is None:  # a model of tokens or counts knows which words it has
+        if schema is None:  # a model of tokens or counts has a fixed vocabulary
             schema = Schema() if fitting else Schema(stop_words=None)
         return _tokenize(partial(Corpus.from_texts, **schema.tokenizing), X, y, None if fitting else vocabulary)
     if schema is not None and schema.fits(X):
@@ -71,12 +71,12 @@ def read_input(
 
 
 def has_words(X: Any) -> bool:
-    """Whether documents have words by name instead of numbered columns."""
+    """Return whether documents have words by name instead of numbered columns."""
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
 def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
-    """Make a corpus. Where new documents have no words, its vocabulary is that of the model."""
+    """Make a corpus. If new documents have no words, it gets the vocabulary of the model."""
     try:
         return make(X, y)
     except EmptyVocabularyError:
@@ -86,7 +86,7 @@ def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> C
 
 
 def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
-    """Read the rows of a frame as those of training were; y replaces the labels of the schema."""
+    """Read the rows of a frame like the training data; y replaces the labels of the schema."""
     if y is not None:
         schema = schema.override(labels=())
 
@@ -109,13 +109,13 @@ def _is_texts(X: Any) -> bool:
 
 
 def _is_tokens(X: Any) -> bool:
-    """Whether X is a list of lists of strings, which may be empty."""
+    """Return whether X is a list of lists of strings, which may be empty."""
     lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
     return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
 
 
 def _items(X: Any) -> Iterable[Any]:
-    """The documents of a list, of an array of objects or strings, or of a column of a frame; none of a matrix."""
+    """Return the documents of a list, an array of objects or strings, or a column of a frame; none for a matrix."""
     if isinstance(X, list | tuple):
         return X
     if not hasattr(X, "ndim"):

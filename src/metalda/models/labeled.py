@@ -26,7 +26,7 @@ SHARED = "(shared)"
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _LabeledModel(TopicModel):
-    """Base of both: a document has the topics of its labels, and shared topics."""
+    """Base class: a document has the topics of its labels, and shared topics."""
 
     doc_prior: float = 0.1
     word_prior: float = 0.01
@@ -47,7 +47,7 @@ class _LabeledModel(TopicModel):
 
     @property
     def _topics_of_labels(self) -> tuple[int, int]:
-        """Number of topics per label, and number of shared topics."""
+        """Return the number of topics per label, and the number of shared topics."""
         return 1, 0
 
     def _pose(self, corpus: Corpus) -> Problem:
@@ -62,7 +62,9 @@ class _LabeledModel(TopicModel):
         per_label, n_shared = self._topics_of_labels
         n_topics = per_label * len(label_names) + n_shared
         if n_topics >= 2**16:
-            raise InputError(f"{len(label_names):,} labels make {n_topics:,} topics, and 65,535 is the most")
+            raise InputError(
+                f"{len(label_names):,} labels give {n_topics:,} topics, but 65,535 is the maximum: drop rare labels"
+            )
         return n_topics
 
     def _prior_of_documents(self, documents: Design) -> LogLinear:
@@ -78,15 +80,16 @@ class _LabeledModel(TopicModel):
         return (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
 
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
-        """As for other models, with a column for the label that a topic belongs to."""
+        """Return a row per topic, as other models do, with a column for the label that the topic belongs to."""
         table = super().topics(top_n, format=format)
         table.insert(1, "label", self.topic_labels_)
         return table
 
     def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
-        """Probabilities of labels of documents without known labels: a row per document, a column per label.
+        """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.
 
-        The share of the label's topics in the document, where all topics are allowed; shared topics are left out.
+        A probability is the share of the label's topics in the document, if all topics are allowed and shared topics
+        are left out.
         """
         import pandas as pd
 
@@ -103,15 +106,16 @@ class LabeledLDA(_LabeledModel):
 
     Parameters
     ----------
-    doc_prior, word_prior : float
-        Symmetric Dirichlet parameters of the topics of a document, among those of its labels, and of the words of a
-        topic.
+    doc_prior : float
+        Symmetric Dirichlet parameter of the topic proportions of a document, over the topics of its labels.
+    word_prior : float
+        Symmetric Dirichlet parameter of the word probabilities of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
     -----
-    A document without labels may have every topic. The number of topics is that of the labels; topic k is that of
+    A document without labels may have every topic. There are as many topics as labels; topic k belongs to
     ``label_names_[k]``.
 
     Examples
@@ -131,9 +135,9 @@ class PartiallyLabeledLDA(_LabeledModel):
     Parameters
     ----------
     topics_per_label : int
-        Topics that each label has for itself.
+        Number of topics that belong to each label.
     n_shared : int
-        Background topics, which every document may have. None by default, as in the paper's experiments.
+        Number of background topics, which every document may have; 0 in the paper's experiments.
     doc_prior, word_prior : float
         As in `LabeledLDA`.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose

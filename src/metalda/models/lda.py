@@ -19,8 +19,10 @@ class LDA(TopicModel):
     ----------
     n_components : int
         Number of topics.
-    doc_prior, word_prior : float
-        Symmetric Dirichlet parameters of the topics of a document and of the words of a topic.
+    doc_prior : float
+        Symmetric Dirichlet parameter of the topic proportions of a document.
+    word_prior : float
+        Symmetric Dirichlet parameter of the word probabilities of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 

@@ -1,4 +1,4 @@
-"""Mallet's state file as a fitted LDA and its training documents."""
+"""Convert Mallet's state file to a fitted LDA and its training documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALPHA, _BETA = "#alpha :", "#beta :"
 
 
 class MalletState(NamedTuple):
-    """What a state file holds."""
+    """The content of a state file."""
 
     model: LDA
     corpus: Corpus
@@ -83,7 +83,7 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
 
 
 def _read_header(path: str, lines: Iterator[tuple[int, str]]) -> tuple[NDArray[np.float64], float]:
-    """alpha by topic, and beta."""
+    """Return alpha by topic, and beta."""
     numbers = []
     for expected in ("#doc ", _ALPHA, _BETA):
         number, line = next(lines, (1, ""))
@@ -96,7 +96,7 @@ def _read_header(path: str, lines: Iterator[tuple[int, str]]) -> tuple[NDArray[n
             numbers.append(_parameters(path, number, line.removeprefix(expected)))
     alpha, beta = numbers
     if len(beta) != 1:
-        raise InputError(f"{path}: there must be one beta, and there are {len(beta)}")
+        raise InputError(f"{path}: expected one value of beta, but found {len(beta)}")
     return alpha, float(beta[0])
 
 
@@ -116,27 +116,28 @@ def _read_tokens(path: str, lines: Iterator[tuple[int, str]], n_topics: int) -> 
     sources: dict[int, str] = {}
     for number, line in lines:
         try:
-            start, _, index, name, topic = line.rsplit(" ", 4)  # the source, a path, may have blanks
+            start, _, index, name, topic = line.rsplit(" ", 4)  # the source, a path, may contain spaces
             document, _, source = start.partition(" ")
             d, v, k = int(document), int(index), int(topic)
         except ValueError:
             raise InputError(f"{path} line {number}: expected 'doc source pos typeindex type topic'") from None
         if d < 0 or not 0 <= k < n_topics:
             what = f"topic {k}, but alpha has {n_topics:,} topics" if d >= 0 else f"document {d}"
-            raise InputError(f"{path} line {number}: {what}; the file is damaged, or no state of Mallet")
+            raise InputError(f"{path} line {number}: {what}; the file is damaged, or not a state of Mallet")
         if names.setdefault(v, name) != name:
-            raise InputError(f"{path} line {number}: the word {v} is {name!r}, and was {names[v]!r} before")
+            what = f"the word {v} is {name!r}, but {names[v]!r} in an earlier line"
+            raise InputError(f"{path} line {number}: {what}; the file is damaged")
         sources.setdefault(d, source)
         documents.append(d)
         words.append(v)
         topics.append(k)
     if not documents:
-        raise InputError(f"{path}: no words; the state is empty, or was cut off")
+        raise InputError(f"{path}: no words; the state is empty or incomplete")
     return _Tokens(np.array(documents), np.array(words), np.array(topics), names, sources)
 
 
 def _as_corpus(tokens: _Tokens, order: NDArray[np.int64]) -> Corpus:
-    """Words in the order of Mallet's alphabet; sources are ids where every document has one of its own."""
+    """Return the corpus, with words in the order of Mallet's alphabet; sources become ids if they are all different."""
     used, words = np.unique(tokens.words, return_inverse=True)
     lengths = np.bincount(tokens.documents)
     sources = [tokens.sources.get(d, "NA") for d in range(len(lengths))]
@@ -149,7 +150,7 @@ def _as_corpus(tokens: _Tokens, order: NDArray[np.int64]) -> Corpus:
 
 
 def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.float64], beta: float) -> LDA:
-    """An LDA whose only draw is this state."""
+    """Return an LDA whose only draw is this state."""
     model = LDA(len(alpha), doc_prior=float(alpha.mean()), word_prior=beta, n_shards=1, random_state=0)
     model.validate()
     problem = model._pose(corpus)

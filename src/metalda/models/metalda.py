@@ -30,28 +30,32 @@ class MetaLDA(TopicModel):
     n_components : int
         Number of topics.
     doc_prior : {"labels", "default"} or float
-        What the topic proportions of a document depend on: its labels, nothing (one learned asymmetric prior), or a
-        fixed symmetric prior such as 0.1.
+        Prior of the topic proportions of a document: learned from its labels ("labels"), one learned asymmetric prior
+        for all documents ("default"), or a fixed symmetric Dirichlet parameter such as 0.1.
     word_prior : {"features", "default"} or float
-        What the words of a topic depend on: their features, nothing (one learned value per topic), or a fixed value
-        such as 0.01.
+        Prior of the word probabilities of a topic: learned from word features ("features"), one learned value per
+        topic ("default"), or a fixed symmetric Dirichlet parameter such as 0.01.
     word_features : WordFeatures, DataFrame or mapping, optional
-        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are fine.
-    mu, nu : float
-        Shape of the gamma prior on the weights of labels and of features; smaller lets them vary more.
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
+    mu : float
+        Shape of the gamma prior on the weights of labels; smaller values let the weights vary more.
+    nu : float
+        Shape of the gamma prior on the weights of word features; smaller values let the weights vary more.
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
     n_iter : int
         Iterations of the Gibbs sampler.
     burn_in : int, optional
         Iterations before the first draw is kept; half of `n_iter` by default.
-    thin, n_draws : int
-        Keep a draw every `thin` iterations, `n_draws` at the most, counted back from the last iteration.
+    thin : int
+        Iterations from one kept draw to the next, counted back from the last iteration.
+    n_draws : int
+        Largest number of draws to keep.
     n_jobs : int
         Threads. The result does not depend on it.
     n_shards : int or "auto"
-        Parts of the corpus that are sampled at the same time. With one the sampler is exact; with more, only the totals
-        of topics are slightly out of date. "auto" uses one up to about a million tokens, and 8 at the most.
+        Parts of the corpus that are sampled in parallel. With 1 the sampler is exact; with more, only the topic totals
+        are slightly out of date. "auto" uses 1 for up to about a million tokens, and at most 8.
     random_state : int, optional
         Seed; equal seeds give equal results.
     verbose : bool
@@ -65,8 +69,12 @@ class MetaLDA(TopicModel):
         Topic proportions of the training documents.
     history_ : DataFrame
         A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
-    vocabulary_, label_names_, feature_names_ : tuple of str
-        Names of words, labels and word features.
+    vocabulary_ : tuple of str
+        Words, in the order of the columns of `components_`.
+    label_names_ : tuple of str
+        Labels of the training documents.
+    feature_names_ : tuple of str
+        Features of the vocabulary.
 
     Examples
     --------
@@ -105,9 +113,9 @@ class MetaLDA(TopicModel):
 
     def _pose(self, corpus: Corpus) -> Problem:
         if self.uses_labels and corpus.labels is None:
-            logger.info("No labels: the documents share one learned prior (the paper's 'def').")
+            logger.info("No labels: all documents share one learned prior (the paper's 'def').")
         if self.uses_word_features and self.word_features is None:
-            logger.info("No word features: the words share one learned prior by topic (the paper's 'def').")
+            logger.info("No word features: all words share one learned prior per topic (the paper's 'def').")
         return super()._pose(corpus)
 
     def _prior_of_documents(self, documents: Design) -> LogLinear:

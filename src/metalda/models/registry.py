@@ -20,7 +20,7 @@ class ModelEntry(NamedTuple):
     description: str
 
     def load(self) -> type[TopicModel]:
-        """The class."""
+        """Import and return the class."""
         found: type[TopicModel] = getattr(import_module(self.module), self.class_name)
         return found
 
@@ -34,7 +34,7 @@ MODELS = (  # in the order in which they are listed
     ModelEntry("wflda", "WFLDA", "metalda.models.regression", "words of topics depend on word features, by regression"),
     ModelEntry("lflda", "LFLDA", "metalda.models.embedded", "words of topics are partly drawn from word vectors"),
     ModelEntry("dmm", "DMM", "metalda.models.short_texts", "a single topic for every document"),
-    ModelEntry("gpudmm", "GPUDMM", "metalda.models.embedded", "the same, where similar words promote each other"),
+    ModelEntry("gpudmm", "GPUDMM", "metalda.models.embedded", "DMM in which similar words promote each other"),
     ModelEntry("ptm", "PTM", "metalda.models.short_texts", "short documents are pooled"),
 )
 
@@ -43,7 +43,7 @@ CLASSES = {entry.class_name: entry for entry in MODELS}
 
 
 def find_model(name: str) -> type[TopicModel]:
-    """The class of a model by its short name; an InputError lists the names."""
+    """Return the class of a model by its short name; an InputError lists the names."""
     for entry in MODELS:
         if entry.name == name:
             return entry.load()
@@ -51,12 +51,12 @@ def find_model(name: str) -> type[TopicModel]:
 
 
 def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
-    """The names of a model's parameters."""
+    """Return the names of a model's parameters."""
     return tuple(model._get_param_names())
 
 
 def constraints_of(model: type[TopicModel], parameter: str) -> list[Any]:
-    """scikit-learn's constraints on a parameter, one of which a value satisfies; empty where any value may do."""
+    """Return scikit-learn's constraints on a parameter. A value must satisfy at least one; any value if empty."""
     from sklearn.utils._param_validation import make_constraint
 
     constraints = model._parameter_constraints[parameter]

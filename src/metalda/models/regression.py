@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
+from metalda.errors import warn
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
@@ -22,7 +22,7 @@ START_ALPHA, START_BETA = 0.1, 0.01
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _RegressionModel(TopicModel):
-    """The parameters of a regression."""
+    """Base class with the parameters of a regression."""
 
     variance: float = 1.0
     default_variance: float = 100.0
@@ -40,10 +40,9 @@ class _RegressionModel(TopicModel):
 
     def _pose(self, corpus: Corpus) -> Problem:
         if self.n_iter <= self.optimize_burn_in:
-            warnings.warn(
-                f"training ends before weights are optimized for the first time, so they stay 0: make n_iter "
+            warn(
+                f"training ends before the first optimization of the weights, so they stay 0: make n_iter "
                 f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
-                stacklevel=3,
             )
         return super()._pose(corpus)
 
@@ -62,19 +61,22 @@ class DMR(_RegressionModel):
         Number of topics.
     word_prior : float
         Symmetric Dirichlet parameter of the words of a topic.
-    variance, default_variance : float
-        Variances of the Gaussian prior on the weights, whose mean is 0: of labels, and of the default label that
-        every document has.
-    optimize_burn_in, optimize_interval : int
-        Weights are optimized every `optimize_interval` iterations after the first `optimize_burn_in`.
+    variance : float
+        Variance of the Gaussian prior on the weights of labels or features, whose mean is 0.
+    default_variance : float
+        Variance of the Gaussian prior on the weights of the default label, which every document (or word) has.
+    optimize_burn_in : int
+        Iterations before weights are optimized for the first time.
+    optimize_interval : int
+        Iterations from one optimization of the weights to the next.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
     -----
-    Labels may be real numbers: give `y` as a matrix or a frame of numbers, best standardized to mean 0 and standard
-    deviation 1. The weights are posterior modes given the topics (L-BFGS) instead of draws, so intervals of effects
-    are too narrow.
+    Labels may be real numbers: give `y` as a matrix or a frame of numbers, preferably standardized to mean 0 and
+    standard deviation 1. The weights are posterior modes given the topics (L-BFGS) instead of draws, so intervals of
+    effects are too narrow.
 
     Examples
     --------
@@ -115,7 +117,7 @@ class WFLDA(_RegressionModel):
     n_components : int
         Number of topics.
     word_features : WordFeatures, DataFrame or mapping
-        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are fine.
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
     doc_prior : float
         Symmetric Dirichlet parameter of the topics of a document.
     variance, default_variance, optimize_burn_in, optimize_interval

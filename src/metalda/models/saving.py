@@ -1,4 +1,4 @@
-"""Models on disk, and what identifies a training run: parameters, and fingerprints of its data."""
+"""Save and load models, and identify a training run by its parameters and fingerprints of its data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITHOUT_EFFECT = ("n_jobs", "verbose", *_KEPT_ELSEWHERE)
 
 
 def load(path: str | os.PathLike[str]) -> TopicModel:
-    """Read a model that `TopicModel.save` wrote. No file of a model is ever executed.
+    """Read a model that `TopicModel.save` wrote. No code in the folder is executed.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
 
 
 def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A document for JSON and arrays for safetensors; phi, which follows from the draws, is left out."""
+    """Return a document for JSON and arrays for safetensors. phi is left out, because it follows from the draws."""
     parameters = model.get_params(deep=False)
     document: dict[str, Any] = {
         "model": type(model).__name__,
@@ -95,7 +95,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
 def unpack_model(
     model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> TopicModel:
-    """The model that `pack_model` took apart."""
+    """Return the model that `pack_model` packed."""
     parameters = dict(document["parameters"])
     vocabulary = unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"])
     if document["named_by_parameter"]:
@@ -140,13 +140,13 @@ def _under(arrays: Mapping[str, NDArray[Any]], group: str) -> dict[str, NDArray[
 
 
 def _storable(value: Any) -> Any:
-    """What JSON can hold; a generator as random_state is not kept."""
+    """Return a value that JSON can hold; a generator as random_state is not kept."""
     value = _plain(value)
     return value if isinstance(value, str | int | float | list | None) else None
 
 
 def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
-    """Plain data that is equal for two training runs only if they give the same model."""
+    """Return plain data that is equal for two training runs only if they give the same model."""
     parameters = {
         name: _plain(value) for name, value in model.get_params(deep=False).items() if name not in _WITHOUT_EFFECT
     }
@@ -162,7 +162,7 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, arrays and tuples as JSON returns them; other values unchanged."""
+    """Return numbers, arrays and tuples as JSON restores them; other values unchanged."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
@@ -174,7 +174,7 @@ def _fingerprint_design(design: Design) -> str:
 
 
 def fingerprint_corpus(corpus: Corpus) -> str:
-    """Of everything in a corpus that a result can depend on: words and their order, labels, and all names."""
+    """Return a fingerprint of everything that a result can depend on: words and their order, labels, and all names."""
     labels: tuple[NDArray[Any], ...] = ()
     if corpus.labels is not None:
         matrix = corpus.labels.matrix
@@ -183,7 +183,7 @@ def fingerprint_corpus(corpus: Corpus) -> str:
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:
-    """Equal for equal arrays, and in practice for no others."""
+    """Return a hash of arrays: equal arrays have equal hashes, and different arrays in practice different ones."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
         digest.update(str((array.shape, array.dtype.str)).encode())

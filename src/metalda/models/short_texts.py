@@ -24,7 +24,7 @@ from metalda.samplers.pseudo import Mixture, infer_from_mixtures
 from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
-DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, where doc_prior is not given
+DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, if doc_prior is not given
 
 
 @dataclass(eq=False, repr=False)
@@ -36,9 +36,9 @@ class DMM(TopicModel):
     n_components : int
         Number of topics.
     doc_prior : float, optional
-        Symmetric Dirichlet parameter of the topics of all documents; 50 / n_components by default.
+        Symmetric Dirichlet parameter of the topic proportions of the corpus; 50 / n_components by default.
     word_prior : float
-        Symmetric Dirichlet parameter of the words of a topic.
+        Symmetric Dirichlet parameter of the word probabilities of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
@@ -99,10 +99,12 @@ class PTM(LDA):
     n_pseudo_documents : int
         Number of pseudo-documents; at most the number of documents with words.
     concentration : float
-        Symmetric Dirichlet parameter of the sizes of pseudo-documents, the paper's lambda; smaller leaves more of them
-        empty.
-    doc_prior, word_prior : float
-        Symmetric Dirichlet parameters of the topics of a pseudo-document and of the words of a topic.
+        Symmetric Dirichlet parameter of the sizes of pseudo-documents, the paper's lambda; smaller values leave more of
+        them empty.
+    doc_prior : float
+        Symmetric Dirichlet parameter of the topic proportions of a pseudo-document.
+    word_prior : float
+        Symmetric Dirichlet parameter of the word probabilities of a topic.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
@@ -111,7 +113,7 @@ class PTM(LDA):
     Labels are not used. An iteration draws the pseudo-documents of all documents, then the topics of all tokens.
 
     The proportions of a training document are those of its pseudo-document, averaged over draws. Those of a new
-    document are the mean over all pseudo-documents, weighted by their probability given its words; nothing is drawn.
+    document are the mean over all pseudo-documents, weighted by their probability given its words, without sampling.
     Documents without words belong to no pseudo-document and get the expected proportions of a document.
 
     Examples

@@ -1,9 +1,8 @@
-"""New documents under a fitted model: their topics, how well the model predicts them, and their labels."""
+"""Apply a fitted model to new documents: topic proportions, perplexity, and prediction of labels."""
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.vocabulary import renumber
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
@@ -41,15 +40,15 @@ Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
 
 
 class FoldingIn(TransformerMixin, Declaration):
-    """Predictions for new documents, given the topics of a fitted model."""
+    """Methods for new documents, given the topics of a fitted model."""
 
     def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
-        """Topic proportions of documents, one row each; rows sum to 1.
+        """Return the topic proportions of documents, one row each; rows sum to 1.
 
-        Out-of-vocabulary words are used where they have features (or vectors, in models that learn from these), labels
-        that the model was not trained on are ignored with a warning, and documents without labels get the prior of an
-        average document. A row depends on its own document only. With a `dask.distributed.Client` the workers of a
-        cluster share the documents.
+        Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
+        that the model was not trained on are ignored with a warning. Documents without labels get the prior of an
+        average document. A row depends on its own document only. With a `dask.distributed.Client` the documents are
+        distributed over the workers of a cluster.
         """
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
@@ -59,36 +58,37 @@ class FoldingIn(TransformerMixin, Declaration):
         return infer_on_cluster(Cluster(client), partial(light._infer, light.draws_), documents, labels, phi)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: topic0, topic1, …."""
+        """Return the names of the columns of `transform`: topic0, topic1, …."""
         return np.array([f"topic{k}" for k in range(self.fitted_.n_topics)], dtype=object)
 
     def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
-        """Perplexity of every second word of each document, given the other words and the labels.
+        """Return the perplexity of every second word of each document, given the other words and the labels.
 
         Parameters
         ----------
         X, y
             Documents and labels, as in `fit`.
         unseen : {"ignore", "features"}
-            Out-of-vocabulary words: leave them out, or give them the probability that their features (or the default
-            feature alone, or their vectors) suggest.
+            Ignore out-of-vocabulary words, or predict them from their features (from the default feature if they have
+            none, or from their vectors).
         draws : {"mean", "last", "each"}
-            Use averaged topics; the last state only, as the Java original does; or average the predictions of all
-            kept states, which is best and slowest.
+            Use topics averaged over draws ("mean"); use the last draw, as the Java original does ("last"); or average
+            the predictions of all draws, which is the most accurate and slowest ("each").
         """
         return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log predictive probability per word by document completion; higher is better."""
+        """Return the mean log predictive probability per word by document completion; higher is better."""
         return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
 
     @available_if(lambda model: model.uses_labels)
     def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
-        """Probabilities of labels of documents without known labels: a row per document, a column per label.
+        """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.
 
-        By Bayes' rule over the sets of labels that training documents had: the share of the set times the probability
-        of the document's words under the set's alpha, averaged over draws; a label has the probability of all sets
-        with it. Where each training document had one label, the sets are the labels, and rows sum to 1.
+        They follow from Bayes' rule over the label sets of the training documents. The probability of a set is
+        proportional to its share times the probability of the document's words under the set's alpha, averaged over
+        draws. The probability of a label is the sum over all sets that contain it. If each training document had one
+        label, the sets are the labels, and rows sum to 1.
 
         Parameters
         ----------
@@ -97,8 +97,8 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Notes
         -----
-        The sum over the topics of words is done by Gibbs sampling, seeded by the document. Only the 2,000 most frequent
-        sets are considered.
+        The sum over topics is estimated by Gibbs sampling, with a seed that depends on the document. Only the 2,000
+        most frequent sets are considered.
         """
         import pandas as pd
 
@@ -109,14 +109,14 @@ class FoldingIn(TransformerMixin, Declaration):
 
     @available_if(lambda model: model.uses_labels)
     def predict_labels(self, X: Any, threshold: float | None = None) -> NDArray[Any] | list[tuple[str, ...]]:
-        """The most probable label of each document; or, with a threshold, all labels that are probable enough.
+        """Return the most probable label of each document or, with a threshold, all labels at least that probable.
 
         Parameters
         ----------
         X
             Documents, as in `fit`. Labels in a corpus are ignored.
         threshold : float, optional
-            For documents that may have several labels, or none: the least probability of a label, such as 0.5.
+            For documents that may have several labels, or none: the smallest probability of a label, such as 0.5.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
 
     def to_corpus(self, X: Any, y: Any = None) -> Corpus:
-        """Documents as the model reads them: texts and rows of frames become a corpus by `schema_`."""
+        """Convert documents to a corpus as the model reads them: texts and rows of frames are read by `schema_`."""
         fitted = self.fitted_
         if not fitted.named_words and has_words(X):
             raise InputError(
@@ -160,7 +160,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return read_input(self, X, labels, fitted.vocabulary, fitting=False, schema=schema)
 
     def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
-        """The arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
+        """Return the arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
 
         Out-of-vocabulary words are left out of lengths and frequencies. Topics keep their order, but pyLDAvis counts
         from 1: its topic 1 is our topic 0.
@@ -168,7 +168,7 @@ class FoldingIn(TransformerMixin, Declaration):
         Parameters
         ----------
         X, y
-            Documents and labels, as in `fit`: those of the training, or others.
+            Documents and labels, as in `fit`: the training documents, or others.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class FoldingIn(TransformerMixin, Declaration):
         }
 
     def _encode_known(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
-        """New documents in the words that the model has information on, their labels, and phi of these words."""
+        """Return new documents with the words that the model has information on, their labels, and phi."""
         corpus = self.to_corpus(X, y)
         unseen = self._unseen_words(corpus)
         unseen = tuple(compress(unseen, self._knows_of(unseen)))
@@ -214,7 +214,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return encode(self.fitted_, corpus, unseen, labels)
 
     def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
-        """log p(w) of every second word."""
+        """Return log p(w) of every second word."""
         fitted = self.fitted_
         if unseen not in ("ignore", "features"):
             raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
@@ -249,17 +249,17 @@ class EncodedDocuments:
     """Documents whose words are rows of phi: the model's vocabulary, then known out-of-vocabulary words."""
 
     corpus: Corpus
-    numbers: NDArray[np.int32]  # row of phi of each word in the corpus vocabulary; LEFT_OUT where it is ignored
+    numbers: NDArray[np.int32]  # row of phi of each word in the corpus vocabulary; LEFT_OUT if it is ignored
     labels: Design
     word_keys: NDArray[np.uint64]
     seed: int
 
     def all(self) -> Documents:
-        """Every word that the model does not ignore."""
+        """Return all words that the model does not ignore."""
         return self._select(None)
 
     def halves(self) -> tuple[Documents, Documents]:
-        """Every other word: positions 0, 2, 4 … are observed, 1, 3, 5 … are scored.
+        """Return the observed words, at positions 0, 2, 4 …, and the scored words, at positions 1, 3, 5 ….
 
         Positions are counted before words that the model ignores are dropped.
         """
@@ -281,19 +281,19 @@ def encode(fitted: Fitted, corpus: Corpus, unseen: tuple[str, ...], labels: Desi
 
 
 def _key(word: str) -> int:
-    """A number for an out-of-vocabulary word that is the same in every batch."""
+    """Return a number for an out-of-vocabulary word that is the same in every batch."""
     return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which words document completion scores: positions 1, 3, 5 … of each document."""
+    """Return a mask of the words that document completion scores: positions 1, 3, 5 … of each document."""
     position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
     is_scored: NDArray[np.bool_] = position % 2 == 1
     return is_scored
 
 
 def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, *, real: bool) -> Design:
-    """The labels of new documents in the order of the model; others are ignored, and counted in a warning."""
+    """Return the labels of new documents in the order of the model; unknown labels are ignored with a warning."""
     names = fitted.label_names
     if labels is None:
         nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
@@ -305,10 +305,9 @@ def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, 
         n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
         present = [labels.names[j] for j in np.unique(matrix.indices[found])]
         examples = ", ".join(repr(name) for name in present[:3])
-        warnings.warn(
+        warn(
             f"labels that the model was not trained on are ignored: {len(present):,} different ones in "
             f"{n_affected:,} documents, such as {examples}",
-            stacklevel=4,
         )
     return Design.build(labels.select(names), n_documents, real=real, numbers=fitted.labels.has_numbers)
 
@@ -317,17 +316,16 @@ def warn_of_unknown_documents(before: NDArray[np.int64], after: NDArray[np.int64
     """Warn of documents whose words are all out of vocabulary, given offsets before and after these were dropped."""
     n_unknown = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
     if n_unknown:
-        warnings.warn(
+        warn(
             f"{n_unknown:,} of {len(before) - 1:,} documents have no word that the model knows; "
             "they get the proportions expected of a document with their labels",
-            stacklevel=4,
         )
 
 
 def infer_on_cluster(
     cluster: Cluster, infer: Infer, documents: Documents, labels: Design, phi: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """theta of new documents by the workers of a cluster: the result of `infer`, since rows are independent."""
+    """Return theta of new documents, computed by the workers of a cluster; equals the result of `infer`."""
     bounds = shard_bounds(documents.offsets, 1 + len(documents.words) // TOKENS_PER_TASK)
     parts = (_cut(documents, first, last) for first, last in pairwise(bounds))
     rows = replace(labels, row_of=labels.row_of[:0])  # every part has the rows of its documents
@@ -352,20 +350,20 @@ class LabelSets(NamedTuple):
 
     @classmethod
     def of(cls, design: Design) -> LabelSets:
-        """All sets but the empty one: the labels of a document without labels may be missing."""
+        """Return all sets except the empty one, because labels of unlabeled documents may be missing."""
         sizes = np.where(np.diff(design.row_starts) > 1, design.row_sizes, 0)
         rows = np.argsort(-sizes, kind="stable")[: min(MAX_LABEL_SETS, np.count_nonzero(sizes))]
         return cls(design.matrix[rows], sizes[rows] / sizes[rows].sum())
 
     def alpha(self, draws: Sequence[Draw]) -> NDArray[np.float64]:
-        """alpha[draw, set, topic]; kept from 0 and infinity."""
+        """Return alpha[draw, set, topic], clipped away from 0 and infinity."""
         logs = np.stack([self.matrix @ draw.log_doc_weights for draw in draws])
         alpha: NDArray[np.float64] = np.exp(np.clip(logs, -80, 80))
         return alpha
 
 
 def require_labels(fitted: Fitted) -> None:
-    """InputError unless the model learned from labels that can be predicted."""
+    """Raise InputError unless the model learned from labels that can be predicted."""
     if not fitted.label_names:
         raise InputError("the model learned from no labels, so it cannot predict them; fit it with labels (--labels)")
     if fitted.labels.has_numbers:
@@ -375,7 +373,7 @@ def require_labels(fitted: Fitted) -> None:
 def label_probabilities(
     fitted: Fitted, documents: Documents, phi: NDArray[np.float32], n_jobs: int
 ) -> NDArray[np.float32]:
-    """p(label | words) [document, label] by Bayes' rule over the label sets of the training documents."""
+    """Return p(label | words) [document, label] by Bayes' rule over the label sets of the training documents."""
     sets = LabelSets.of(fitted.labels)
     members = sparse.csr_array(sets.matrix[:, :-1])
     return infer_labels(documents, sets.alpha(fitted.draws), sets.shares, members, phi, n_jobs)

@@ -1,4 +1,4 @@
-"""What alpha and beta are: fixed, masked by labels, or learned from labels and features."""
+"""Priors on alpha and beta: fixed, masked by labels, or learned from labels and features."""
 
 from metalda.priors.gamma import Augmentation, Gamma
 from metalda.priors.loglinear import (

@@ -26,7 +26,7 @@ from metalda.priors.loglinear import (
 
 
 class Augmentation(NamedTuple):
-    """Auxiliary variables of an iteration, summed as the update needs them. The scale of a cell is their product."""
+    """Sums of the auxiliary variables of an iteration. The scale of a cell is ``row_scales * topic_scales``."""
 
     label_tables: NDArray[np.int64]  # sum of t[., k] over documents (words) with label l
     row_scales: NDArray[np.float64]  # documents: sum of -log q[d] over a row. Words: number of words in the row
@@ -34,7 +34,7 @@ class Augmentation(NamedTuple):
 
     @classmethod
     def merge(cls, parts: Sequence[Augmentation]) -> Augmentation:
-        """The documents of several shards together, added in the order of the shards."""
+        """Add the sums of several shards, in the order of the shards."""
         label_tables = reduce(np.add, [part.label_tables for part in parts])
         row_scales = reduce(np.add, [part.row_scales for part in parts])
         return cls(label_tables, row_scales, parts[0].topic_scales)
@@ -50,7 +50,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         require_binary(self.design, "the gamma prior")
 
     def observe_documents(self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator) -> Augmentation:
-        """Step 2: q[d] and t[d, k]."""
+        """Draw q[d] and t[d, k] (step 2)."""
         tables, minus_log_q = document_tables(
             *documents.frozen(),
             frozen(alpha.values, np.float32),
@@ -62,7 +62,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
 
     def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
-        """Step 3."""
+        """Draw new weights of labels (step 3)."""
         augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
         log_weights: Weights = alpha.log_weights.copy()
 
@@ -73,7 +73,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         return log_weights
 
     def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> list[Augmentation]:
-        """Step 4: q'[k] and t'[k, v], by stripe."""
+        """Draw q'[k] and t'[k, v] by stripe (first half of step 4)."""
 
         def observe(stripe: int, first: int, last: int, rng: np.random.Generator) -> Augmentation:
             drawn = counts.draw_tables(beta, first, last, rng)
@@ -82,7 +82,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         return stripes.each(observe)
 
     def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
-        """Step 4."""
+        """Draw new weights of features (second half of step 4)."""
         log_weights: Weights = beta.log_weights.copy()
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
@@ -93,7 +93,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         return log_weights
 
     def count_tables(self, observed: Sequence[Any]) -> int:
-        """Every document and every word has the default label, which is the last."""
+        """Sum the tables of the default label, which is the last and which every document and word has."""
         return int(sum(Augmentation(*part).label_tables[-1].sum() for part in observed))
 
     def _draw(

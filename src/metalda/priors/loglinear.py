@@ -1,7 +1,7 @@
 """Dirichlet parameters that are products of weights: alpha[d, k] = prod_l lambda[l, k]^f[d, l].
 
-The same product gives beta[k, v] from the features of words. A prior is asked for `alpha` in the role of the documents'
-prior and for `beta` in the role of the words' prior.
+The same product gives beta[k, v] from the features of words. A prior of documents computes `alpha`, and a prior of
+words computes `beta`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weigh
 from metalda.meta.design import Design
 from metalda.utils.threads import Run
 
-FAINTEST = 1e-20  # sums of parameters below this are raised to it; it is still negligible relative to a count
-LARGEST_LOG = 230.0  # logarithms of parameters are cut here, so that sums over a corpus stay finite
+FAINTEST = 1e-20  # smaller sums of parameters are rescaled to this, which is still negligible relative to a count
+LARGEST_LOG = 230.0  # logarithms of parameters are clipped here, so that sums over a corpus stay finite
 
 Weights = NDArray[np.float64]  # log weights [label, topic]
 
@@ -54,7 +54,7 @@ class Stripes(NamedTuple):
     run: Run
 
     def each(self, update: Any) -> list[Any]:
-        """Call ``update(stripe, first, last, rng)`` for every stripe, perhaps in threads; results in order."""
+        """Call ``update(stripe, first, last, rng)`` for every stripe, possibly in threads; return results in order."""
 
         def call(stripe: int) -> Any:
             return update(stripe, *self.bounds[stripe], self.rngs[stripe])
@@ -70,18 +70,18 @@ class AssignedDocuments(NamedTuple):
     topics: NDArray[np.uint16]
 
     def frozen(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-        """The arrays in the form that kernels read."""
+        """Return the arrays in the form that kernels read."""
         return frozen(self.offsets, np.int64), frozen(self.rows, np.int32), frozen(self.topics, np.uint16)
 
     def count_topics(self, n_topics: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """m[d, k] > 0 of all documents: the row of the document, the topic, and the count."""
+        """Return the row of the document, the topic and the count of every m[d, k] > 0."""
         rows, topics, counts = np.empty((3, len(self.topics)), np.int64)
         size = count_topics(*self.frozen(), n_topics, rows, topics, counts)
         return rows[:size], topics[:size], counts[:size]
 
 
 class WordTopicCounts(Protocol):
-    """n[k, v], from which a prior of words learns."""
+    """The counts n[k, v] from which a prior of words learns."""
 
     def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> Any: ...
 
@@ -99,21 +99,21 @@ class LogLinear:
     start: float
 
     def start_weights(self, n_topics: int) -> Weights:
-        """Log weights [label, topic] before the first iteration."""
+        """Return the log weights [label, topic] before the first iteration."""
         log_weights = np.zeros((len(self.design.names), n_topics))
         log_weights[-1] = math.log(self.start)
         return log_weights
 
     def products(self, log_weights: Weights) -> NDArray[np.float32]:
-        """The product of the weights of every row [row, topic], without rescaling."""
+        """Return the product of the weights of every row [row, topic], without rescaling."""
         values = _empty(self.design, log_weights)
         self._multiply(log_weights, 0, log_weights.shape[1], values)
         return values
 
     def alpha(self, log_weights: Weights) -> Alpha:
-        """The parameters of documents.
+        """Return the parameters of documents.
 
-        Rows that are tiny as a whole are rescaled to a sum of `FAINTEST`, which keeps their ratios.
+        Rows whose sum is below `FAINTEST` are rescaled to this sum, which keeps their ratios.
         """
         values = _empty(self.design, log_weights)
         row_sums, _ = self._multiply(log_weights, 0, log_weights.shape[1], values)
@@ -127,10 +127,10 @@ class LogLinear:
     def alpha_of_new(
         self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool
     ) -> NDArray[np.float64]:
-        """alpha of new documents, by row.
+        """Return alpha of new documents, by row.
 
-        The data determine the default weight alone only if training had documents without labels. Otherwise an
-        unlabeled document gets the mean alpha of the training documents.
+        The data identify the weight of the default label only if some training documents had no labels. Otherwise
+        an unlabeled document gets the mean alpha of the training documents.
         """
         alpha = self.products(log_weights).astype(np.float64)
         if self.design.bare_row is not None and not trained_unlabeled:
@@ -138,7 +138,7 @@ class LogLinear:
         return alpha
 
     def beta(self, log_weights: Weights, bounds: Iterable[tuple[int, int]] = ()) -> Beta:
-        """The parameters of words, formed by stripes of topics; by default in one stripe."""
+        """Return the parameters of words, computed by stripes of topics; by default in one stripe."""
         n_topics = log_weights.shape[1]
         beta = Beta(_empty(self.design, log_weights), np.empty(n_topics), np.empty(n_topics), log_weights.copy())
         for first, last in bounds or ((0, n_topics),):
@@ -148,7 +148,7 @@ class LogLinear:
     def renew_beta(self, beta: Beta, log_weights: Weights, first: int, last: int) -> None:
         """Refill the parameters of topics first … last - 1 in place, from new weights.
 
-        Topics that are tiny as a whole are rescaled to a sum of `FAINTEST`. Their ratios beta[k, v] / beta[k, .] matter
+        Topics whose sum is below `FAINTEST` are rescaled to this sum. Their ratios beta[k, v] / beta[k, .] matter
         while the topic has no tokens.
         """
         beta.log_weights[:, first:last] = log_weights[:, first:last]
@@ -188,7 +188,7 @@ class LogLinear:
     def _exponentiate(
         self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32], limit: float = LARGEST_LOG
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same for labels with real values: exp(F W), where the logarithms are cut at ± `limit`."""
+        """Do the same as `_multiply` for labels with real values: exp(F W), with logarithms clipped at ± `limit`."""
         products = np.exp(np.clip(self.design.matrix @ log_weights[:, first:last], -limit, limit))
         values[:, first:last] = np.clip(products, FLOOR, CEILING)
         return products.sum(axis=1), self.design.row_sizes @ products
@@ -206,41 +206,41 @@ class Learning(LogLinear):
     """A prior that updates its weights after an iteration: from documents, from the words of topics, or from either."""
 
     def is_due(self, n_sweeps: int) -> bool:
-        """Whether the prior updates its weights in this iteration. `n_sweeps` iterations precede it."""
+        """Return whether the prior updates its weights after `n_sweeps` iterations."""
         return True
 
     def count_tables(self, observed: Sequence[Any]) -> int:
-        """The number of tables that were drawn; 0 for a prior that draws none."""
+        """Return the number of tables that were drawn; 0 for a prior that draws none."""
         return 0
 
 
 class LearnsFromDocuments(Learning, ABC):
-    """A prior of documents that learns."""
+    """A prior of documents that updates its weights."""
 
     @abstractmethod
     def observe_documents(
         self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator
     ) -> tuple[Any, ...]:
-        """Statistics of the documents of one shard: a few small arrays.
+        """Return statistics of the documents of one shard: a few small arrays.
 
-        Runs where the shard is, perhaps on another machine.
+        Runs where the shard is, possibly on another machine.
         """
 
     @abstractmethod
     def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
-        """New log weights, from the statistics of every shard. Leaves ``alpha.log_weights`` unchanged."""
+        """Return new log weights from the statistics of all shards. Leaves ``alpha.log_weights`` unchanged."""
 
 
 class LearnsFromWords(Learning, ABC):
-    """A prior of words that learns."""
+    """A prior of words that updates its weights."""
 
     @abstractmethod
     def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> Sequence[Any]:
-        """Statistics of n[k, v]."""
+        """Return statistics of n[k, v]."""
 
     @abstractmethod
     def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
-        """New log weights, from these statistics. Leaves ``beta.log_weights`` unchanged."""
+        """Return new log weights from these statistics. Leaves ``beta.log_weights`` unchanged."""
 
 
 def require_binary(design: Design, prior: str) -> None:
@@ -248,5 +248,5 @@ def require_binary(design: Design, prior: str) -> None:
     if design.has_numbers:
         raise InputError(
             f"{prior} needs labels and features that are 0 or 1, but this design has other values; "
-            "cut numbers into intervals (bins, --bins), or use DMR for numbers of documents"
+            "cut numbers into intervals (bins, --bins), or use DMR, which accepts numbers as labels of documents"
         )

@@ -37,13 +37,13 @@ class Masked(LogLinear):
     def alpha_of_new(
         self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool
     ) -> NDArray[np.float64]:
-        """An unlabeled document may have every topic."""
+        """Return alpha of new documents. An unlabeled document may have every topic."""
         return self.products(log_weights).astype(np.float64)
 
     def _multiply(
         self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The maximum over the labels of a row."""
+        """Fill ``values`` with the maximum over the labels of each row instead of the product."""
         design = self.design
         filled = values[:, first:last]
         filled[:] = np.exp(np.maximum.reduceat(log_weights[design.row_labels, first:last], design.row_starts[:-1]))

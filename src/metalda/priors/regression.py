@@ -24,7 +24,7 @@ from metalda.priors.loglinear import (
 )
 from metalda.utils.blas import one_blas_thread
 
-STEEPEST = 60.0  # log alpha beyond ± this occurs in line searches only
+STEEPEST = 60.0  # log alpha is clipped at ± this; larger values occur in line searches only
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
 
 
@@ -38,7 +38,7 @@ class Occurrences(NamedTuple):
 
     @classmethod
     def tally(cls, rows: Any, columns: Any, counts: Any, n_columns: int) -> Occurrences:
-        """Count equal entries."""
+        """Count how often each (row, column, count) occurs."""
         n_counts = int(np.max(counts, initial=0)) + 1
         keys = (np.asarray(rows, np.int64) * n_columns + columns) * n_counts + counts
         found, times = _count_values(keys)
@@ -80,7 +80,7 @@ class RegressionPosterior:
     precision: NDArray[np.float64]  # [label, 1]
 
     def negative(self, weights: NDArray[np.float64], n_topics: int) -> tuple[float, NDArray[np.float64]]:
-        """The negative log posterior and its gradient, for a flat array of weights."""
+        """Return the negative log posterior and its gradient, for a flat array of weights."""
         log_weights = weights.reshape(-1, n_topics)
         values = np.exp(np.clip(self.matrix @ log_weights, -STEEPEST, STEEPEST))
         gradient = np.zeros_like(values)
@@ -114,7 +114,7 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
     def observe_documents(
         self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator
     ) -> tuple[Occurrences, Occurrences]:
-        """How often every m[d, k] occurs by row and topic, and every N[d] by row."""
+        """Count how often every m[d, k] occurs by row and topic, and every N[d] by row."""
         n_topics, lengths = alpha.values.shape[1], np.diff(documents.offsets)
         filled = lengths > 0
         return (
@@ -127,7 +127,7 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
         return self._climb(RegressionPosterior(self._matrix, None, items, totals, self._precision), alpha.log_weights)
 
     def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> tuple[Occurrences, Occurrences]:
-        """How often every n[k, v] occurs by row and topic, and n[k, .]."""
+        """Count how often every n[k, v] occurs by row and topic, and every n[k, .] by topic."""
         n_topics = beta.values.shape[1]
         cells = counts.to_matrix().tocoo()
         totals = np.asarray(cells.sum(axis=0)).ravel()
@@ -153,7 +153,7 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
         return precision
 
     def _climb(self, posterior: RegressionPosterior, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A few steps of L-BFGS from the current weights, with one BLAS thread: the result decides later draws."""
+        """Take a few L-BFGS steps from the current weights; one BLAS thread makes the result reproducible."""
         from scipy.optimize import minimize
 
         n_topics = log_weights.shape[1]
@@ -171,12 +171,12 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
     def _multiply(
         self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """exp(F W), cut where the optimizer cuts it."""
+        """Compute exp(F W), clipped as in the optimizer."""
         return self._exponentiate(log_weights, first, last, values, STEEPEST)
 
 
 def _count_values(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct values in order, and how often each occurs. Counts without sorting where the values are dense."""
+    """Return the distinct values in order, and how often each occurs. Dense values are counted without sorting."""
     if np.max(keys, initial=0) > 4 * len(keys):
         return np.unique(keys, return_counts=True)
     times = np.bincount(keys)

@@ -1,4 +1,4 @@
-"""A report of a fitted model: a summary first (plain data), then one HTML file from it."""
+"""Reports of fitted models: a summary as plain data, and one HTML file made from it."""
 
 from metalda.report.page import write_report
 from metalda.report.summary import Summary, summarize

@@ -1,4 +1,4 @@
-"""The comparison of a report: the topics of several models, matched."""
+"""The comparison section of a report: the matched topics of several models."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def compare_models(models: Mapping[str, TopicModel], corpus: Corpus | None) -> t
 
 
 def match_nearest(first: TopicModel, second: TopicModel) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """For each topic of the first model its partner in the second, or -1, and their distance (NaN without).
+    """Return for each topic of the first model its partner in the second, or -1, and their distance, or NaN.
 
     Pairs are one to one and have the smallest sum of Jensen-Shannon distances over the words that both models have.
     """

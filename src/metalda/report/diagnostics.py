@@ -1,4 +1,4 @@
-"""The diagnostics of a report: traces of training, and R-hat."""
+"""The diagnostics section of a report: traces of training, and R-hat."""
 
 from __future__ import annotations
 

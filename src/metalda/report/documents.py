@@ -1,4 +1,4 @@
-"""The documents of a report: a selection of them, and the topics of their words."""
+"""The document section of a report: a selection of documents, and the topics of their words."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class DocumentSection:
 
     numbers: tuple[int, ...]  # in the corpus
     ids: tuple[str, ...]
-    labels: tuple[tuple[int, ...], ...]  # places in label_names
+    labels: tuple[tuple[int, ...], ...]  # indices into label_names
     lengths: tuple[int, ...]  # in words
-    words: tuple[tuple[int, ...], ...]  # long documents are cut
+    words: tuple[tuple[int, ...], ...]  # truncated in long documents
     word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 for out-of-vocabulary words
     topics: tuple[tuple[int, ...], ...]  # with the largest proportions
     shares: tuple[Numbers, ...]
     label_names: tuple[str, ...]
-    label_places: tuple[int, ...]  # among the labels of the summary, or -1
+    label_places: tuple[int, ...]  # indices into the labels of the summary, or -1
     n_all: int
-    longest: int  # number of words at which documents are cut
+    longest: int  # number of words after which documents are truncated
 
 
 class TypicalDocuments(NamedTuple):
-    """Documents with the largest share of a topic: their places in the section, and these shares."""
+    """Documents with the largest share of a topic: their indices in the section, and these shares."""
 
     places: tuple[int, ...] = ()
     shares: tuple[float, ...] = ()
@@ -74,28 +74,28 @@ class DocumentSelection:
         )
 
     def tokens(self, row: int) -> NDArray[np.int32]:
-        """The shown words of a document, by their numbers in the corpus."""
+        """Return the shown words of a document, as word ids of the corpus."""
         start, end = self.corpus.offsets[row], self.corpus.offsets[row + 1]
         return self.corpus.words[start : min(end, start + self.longest)]
 
     def known(self, row: int) -> NDArray[np.int64]:
-        """The shown words of a document, by their numbers in the model; -1 for out-of-vocabulary words."""
+        """Return the shown words of a document, as word ids of the model; -1 for out-of-vocabulary words."""
         return self._numbers[self.tokens(row)]
 
     def known_words(self) -> Iterator[NDArray[np.int64]]:
-        """Words of each document that the model knows."""
+        """Yield the in-vocabulary words of each document."""
         for known in map(self.known, self.rows):
             yield known[known >= 0]
 
     def unknown_words(self) -> Iterator[str]:
-        """Out-of-vocabulary words of all documents, in their order."""
+        """Yield the out-of-vocabulary words of all documents, in their order."""
         for row in self.rows:
             tokens = self.tokens(row)
             yield from (self.corpus.vocabulary[token] for token in tokens[self._numbers[tokens] < 0])
 
     @property
     def n_cut(self) -> int:
-        """Number of selected documents that are cut."""
+        """Return the number of selected documents that are truncated."""
         return int((np.diff(self.corpus.offsets)[self.rows] > self.longest).sum())
 
 
@@ -138,7 +138,7 @@ def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus,
 
 
 def _topics_of(words: NDArray[np.int64], theta: NDArray[np.float32], phi: NDArray[np.float32]) -> tuple[int, ...]:
-    """The most likely topic of each word in its document, p(topic | word, document) ~ theta phi."""
+    """Return the most likely topic of each word in its document, p(topic | word, document) ∝ theta phi."""
     weights = phi[:, np.maximum(words, 0)] * theta[:, None]
     return tuple(np.where(words >= 0, weights.argmax(axis=0), -1).tolist())
 
@@ -146,7 +146,7 @@ def _topics_of(words: NDArray[np.int64], theta: NDArray[np.float32], phi: NDArra
 def _labels_of(
     corpus: Corpus, rows: NDArray[np.int64], labels: LabelSection | None
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...], tuple[int, ...]]:
-    """Labels of documents as places in a list of names, these names, and their places in the label section."""
+    """Return the labels of documents as indices into a list of names, these names, and their indices in the section."""
     if corpus.labels is None:
         return ((),) * len(rows), (), ()
     matrix = corpus.labels.matrix[rows]

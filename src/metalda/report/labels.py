@@ -1,4 +1,4 @@
-"""The labels of a report: their effects on topics, and the topics of their documents."""
+"""The label section of a report: effects of labels on topics, and the topics of their documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROPORTIONS = ("proportion", "proportion_low", "proportion_high")
 
 @dataclass(frozen=True)
 class LabelSection:
-    """Effects of labels on topics. Effects are empty for models that learn none, prevalence without documents."""
+    """Effects of labels on topics. Effects are empty for models without effects, prevalence without documents."""
 
     names: tuple[str, ...]
     sizes: Numbers  # documents that have the label
@@ -78,12 +78,12 @@ def _names_and_sizes(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[st
 
 
 def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Places of the largest labels, in the order of the labels."""
+    """Return the indices of the largest labels, in the order of the labels."""
     return np.sort(np.argsort(-np.abs(sizes), kind="stable")[:most])
 
 
 def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) -> Grid:
-    """Mean proportions of the documents with a label; for a numeric column, of the documents where it is not 0."""
+    """Return mean proportions of the documents with a label; for a numeric column, of documents where it is not 0."""
     if corpus.labels is None:
         return ()
     present = corpus.labels.select(names).matrix.copy()

@@ -1,4 +1,4 @@
-"""A summary as one HTML file that works without a network."""
+"""Render a summary as one HTML file that works offline."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def write_report(
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
 ) -> None:
-    """Write a report of a model: one HTML file that works without a network.
+    """Write a report of a model: one HTML file that works offline.
 
     Parameters
     ----------
     model : TopicModel
         A fitted model.
     path : path-like
-        The file; it is written completely or not at all.
+        The file, written atomically.
     corpus : Corpus, or any other input of `transform`, optional
         Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
-        measured on them.
+        computed from them.
     models : dict by name, or list, of fitted models, optional
         Models to compare with the first; topics are matched one to one.
     chains : list of fitted models, optional
@@ -72,7 +72,7 @@ def write_report(
     interval : float
         Probability of credible intervals over the kept draws.
     max_documents : int
-        Maximal number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+        Largest number of documents: the most typical ones of each topic, and others at random with a fixed seed.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def write_report(
 
 
 def write_page(summary: Summary, path: Path) -> None:
-    """Write a summary as a page, completely or not at all."""
+    """Write a summary as a page, atomically."""
     page = render(summary)
     with replacing(path, "x", encoding="utf-8", newline="\n") as file:
         file.write(page)
@@ -128,7 +128,7 @@ def script_safe(value: Any) -> str:
 
 
 def _script() -> str:
-    """All scripts as one: those that views use, the views, and the frame that shows a view."""
+    """Return all scripts as one: those that views use, the views, and the frame that shows a view."""
     views = sorted(each.name for each in _TEMPLATES.joinpath("views").iterdir() if each.name.endswith(".js"))
     parts = [_join("js", (f"{name}.js" for name in _FIRST)), _join("views", views)]
     parts.append(_join("js", (f"{name}.js" for name in _LAST)))
@@ -146,7 +146,7 @@ def _one_newline(text: str) -> str:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """A policy that runs only these scripts and fetches nothing; Plotly sets inline styles."""
+    """Return a policy that runs only these scripts and allows no requests; Plotly sets inline styles."""
     hashes = (hashlib.sha256(script.encode("utf-8")).digest() for script in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(each).decode('ascii')}'" for each in hashes)
     return (

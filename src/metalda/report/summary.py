@@ -1,4 +1,4 @@
-"""The summary of a model: all that a report shows, collected section by section."""
+"""The summary of a model: the content of a report, collected section by section."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that a report shows, as plain data: a field per section."""
+    """The content of a report as plain data: a field per section."""
 
     overview: Overview
     topics: tuple[TopicSummary, ...]
@@ -86,7 +86,7 @@ def summarize(
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
 ) -> Summary:
-    """Collect all that a report shows, as plain data.
+    """Collect the content of a report as plain data.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def summarize(
         A fitted model.
     corpus : Corpus, or any other input of `transform`, optional
         Documents to show, such as the training documents. Coherence and the prevalence of topics by label are
-        measured on them; their topic proportions are those of `transform`.
+        computed from them; their topic proportions are those of `transform`.
     models : dict by name, or list, of fitted models, optional
         Models to compare with the first; topics are matched one to one.
     chains : list of fitted models, optional
@@ -104,12 +104,12 @@ def summarize(
     interval : float
         Probability of credible intervals over the kept draws.
     max_documents : int
-        Maximal number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+        Largest number of documents: the most typical ones of each topic, and others at random with a fixed seed.
 
     Returns
     -------
     Summary
-        Its method ``to_plain`` gives dictionaries and lists, for JSON.
+        Its method ``to_plain`` returns dictionaries and lists, for JSON.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def summarize(
 
 
 def _name_models(model: TopicModel, others: Models) -> dict[str, TopicModel]:
-    """The first model and the others, each with a unique name."""
+    """Return the first model and the others, each with a unique name."""
     result = {type(model).__name__: model}
     named = others.items() if isinstance(others, Mapping) else ((type(each).__name__, each) for each in others)
     for name, other in named:
@@ -189,7 +189,7 @@ def _version(package: str) -> str:
 def _notes(
     model: TopicModel, words: ReportWords, labels: LabelSection | None, chosen: DocumentSelection | None
 ) -> tuple[str, ...]:
-    """Notes on what the report leaves out, and on its limits."""
+    """Return notes on what the report leaves out, and on its limits."""
     notes = []
     if chosen is None:
         notes.append("No documents were given, so coherence, typical documents and the view of documents are missing.")

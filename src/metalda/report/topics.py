@@ -1,4 +1,4 @@
-"""The topics of a report, and their map."""
+"""The topic section of a report: a summary of each topic, and the map of topics."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class TopicSummary:
     name: str  # as in `get_feature_names_out` and in files
     label: str | None  # of the topic, in models where topics belong to labels
     share: float  # of the training words
-    words: tuple[int, ...]  # the best 30 by relevance at any lambda in tenths, the most probable first
+    words: tuple[int, ...]  # the 30 most relevant at any lambda = 0, 0.1, … 1, the most probable first
     probabilities: Numbers
     coherence: float | None
     x: float  # position on the map
     y: float
     nearest: tuple[int, ...]  # topics, the most similar first
     distances: Numbers
-    documents: tuple[int, ...]  # the most typical ones, by their places in the document section
+    documents: tuple[int, ...]  # the most typical ones, as indices into the document section
     document_shares: Numbers  # of the topic in them
     features: tuple[FeatureEffect, ...]
 
@@ -91,7 +91,7 @@ def summarize_topics(
 
 
 def _strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:
-    """For each topic the word features with the strongest effects whose intervals exclude 0."""
+    """Return for each topic the word features with the strongest effects whose intervals exclude 0."""
     n_topics = len(model.components_)
     if not model.feature_names_:
         return [()] * n_topics

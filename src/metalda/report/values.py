@@ -1,4 +1,4 @@
-"""Values of a summary: rounded numbers, cut names, and dataclasses as plain data for JSON."""
+"""Values of a summary: rounded numbers, shortened names, and dataclasses as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def cut(text: str, longest: int = MAX_NAME) -> str:
-    """Cut a long name."""
+    """Shorten a long name."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

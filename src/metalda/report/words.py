@@ -1,4 +1,4 @@
-"""The words of a report: which ones it has, and their topics."""
+"""The word section of a report: a selection of words, and their topics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_TOPICS, _MIN_SHARE = 4, 0.05  # of a word
 
 @dataclass(frozen=True)
 class WordSection:
-    """Words of the model, the most probable first. Other sections refer to a word by its place here.
+    """Words of the model, the most probable first. Other sections refer to a word by its index here.
 
     Out-of-vocabulary words of documents come last, with probability 0 and no topics.
     """
@@ -34,9 +34,9 @@ class WordSection:
 
 
 class ReportWords:
-    """The words of a report: the most probable ones, those that topics and documents need, and unknown ones.
+    """The words of a report: the most probable ones, those of shown topics and documents, and out-of-vocabulary words.
 
-    `known` has words of documents by their numbers in the model, `unknown` their out-of-vocabulary words.
+    `known` has words of documents as word ids of the model, `unknown` their out-of-vocabulary words.
     """
 
     def __init__(self, model: TopicModel, known: Iterable[NDArray[np.integer]], unknown: Iterable[str]) -> None:
@@ -55,7 +55,7 @@ class ReportWords:
         self._unknown = {word: len(self._chosen) + i for i, word in enumerate(dict.fromkeys(unknown))}
 
     def _most_relevant(self) -> list[NDArray[np.int64]]:
-        """For each topic the words that are among its best by relevance at any lambda = 0, 0.1, … 1.
+        """Return for each topic the words that are among the most relevant at any lambda = 0, 0.1, … 1.
 
         relevance = lambda log p(word | topic) + (1 - lambda) log lift, and lift = p(word | topic) / p(word).
         """
@@ -74,19 +74,19 @@ class ReportWords:
         return result
 
     def __len__(self) -> int:
-        """Number of words of the model."""
+        """Return the number of words of the model in the report."""
         return len(self._chosen)
 
     def places(self, words: NDArray[np.integer]) -> tuple[int, ...]:
-        """Places of words by their numbers in the model."""
+        """Return the indices of words in the section, given word ids of the model."""
         return tuple(self._place[words].tolist())
 
     def place_of_unknown(self, word: str) -> int:
-        """Place of an out-of-vocabulary word."""
+        """Return the index of an out-of-vocabulary word in the section."""
         return self._unknown[word]
 
     def summarize(self, vocabulary: Sequence[str]) -> WordSection:
-        """Summarize all words that have a place."""
+        """Return the word section."""
         weights = self.phi[:, self._chosen].T * self.topic_shares
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         best = best_words(weights, _MAX_TOPICS)

@@ -1,4 +1,4 @@
-"""How topics are assigned to tokens, and what is kept of an assignment."""
+"""Samplers that assign topics to tokens, and the draws that are kept of an assignment."""
 
 from metalda.samplers.base import Assignment, Problem, Sampler
 from metalda.samplers.counts import TopicCounts

@@ -1,6 +1,6 @@
 """The interface of samplers: how topics are assigned to tokens, for any priors.
 
-A `Problem` is what is sampled. A `Sampler` starts an `Assignment`, which a sweep changes in place.
+A `Problem` is the posterior to sample from. A `Sampler` starts an `Assignment`, which a sweep changes in place.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Problem:
 
     @cached_property
     def n_cells(self) -> int:
-        """The largest possible number of nonzero n[k, v]."""
+        """Return the largest possible number of nonzero n[k, v]."""
         return int(np.minimum(tally(self.words, self.n_words), self.n_topics).sum())
 
     @cached_property
     def word_groups(self) -> NDArray[np.int64]:
-        """As many groups of words as there are shards: the first word of each, and the end."""
+        """Return the bounds of the word groups, one group per shard: the first word of each, and the end."""
         return group_words(self.words, self.n_words, len(self.shards))
 
     @cached_property
     def stripes(self) -> tuple[tuple[int, int], ...]:
-        """Ranges of topics whose weights are drawn together: wide enough to vectorize, enough for several threads."""
+        """Return ranges of topics whose weights are drawn together: wide enough to vectorize, enough for threads."""
         n_stripes, n_rows = 1, max(self.doc_prior.design.n_rows, self.word_prior.design.n_rows)
         while n_rows > 1 and n_stripes < 8 and self.n_topics >= 128 * n_stripes:
             n_stripes *= 2
@@ -65,25 +65,25 @@ class Problem:
 
 
 class Sampler(ABC):
-    """Makes assignments: at random, or from the arrays of a checkpoint."""
+    """Creates assignments: at random, or from the arrays of a checkpoint."""
 
     kernels: ClassVar[tuple[Any, ...]]  # the kernels of a sweep, which the first run on a machine compiles
 
     @abstractmethod
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Topics at random."""
+        """Return an assignment with random topics."""
 
     @abstractmethod
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
-        """The assignment with these arrays. Raises ValueError if they do not fit the problem."""
+        """Return the assignment with these arrays. Raises ValueError if they do not fit the problem."""
 
     @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
-        """Arrays that the result depends on, in addition to documents, priors and parameters."""
+        """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()
 
     def memory(self, problem: Problem, n_threads: int) -> int:
-        """Bytes in addition to those of tokens, their topics and n[k, v]."""
+        """Return the number of bytes needed in addition to tokens, their topics and n[k, v]."""
         return 0
 
 
@@ -100,18 +100,18 @@ class Assignment(ABC):
     ) -> tuple[int, float]:
         """Resample every token, given the priors; returns how many moved, and log p(w, z | alpha, beta).
 
-        There is a generator for every shard. `n_sweeps` sweeps precede this one.
+        There is one generator for each shard. `n_sweeps` is the number of earlier sweeps.
         """
 
     @property
     def arrays(self) -> Arrays:
-        """The arrays that a checkpoint stores and `Sampler.restore` needs."""
+        """Return the arrays that a checkpoint stores and `Sampler.restore` needs."""
         return {"topics": self.topics}
 
     def observe_documents(
         self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
     ) -> list[tuple[Any, ...]]:
-        """The statistics of every shard, from which the prior of documents learns."""
+        """Return the statistics of every shard, from which the prior of documents learns."""
         shards = self.problem.shards
 
         def observe(s: int) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ class Assignment(ABC):
         return list(run(observe, range(len(shards))))
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
-        """This state as a draw."""
+        """Return this state as a draw."""
         sizes = self.problem.doc_prior.design.row_sizes
         return Draw(
             alpha.log_weights.copy(),

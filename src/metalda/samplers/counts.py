@@ -1,4 +1,4 @@
-"""The counts n[k, v] of topics by word: sweeping them, their likelihood, and sending them."""
+"""The counts n[k, v] of topics by word: updates by a sweep, the likelihood, and packing for other processes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TopicCounts:
 
     @classmethod
     def count(cls, words: Words, topics: Topics, n_topics: int, design: Design) -> TopicCounts:
-        """Count topics from scratch."""
+        """Count the topics of all tokens."""
         n_words = len(design.row_of)
         room = np.minimum(tally(words, n_words), n_topics)
         starts = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
@@ -87,7 +87,7 @@ class TopicCounts:
     ) -> tuple[int, float]:
         """Resample the topics of a shard, or of one block, in place; returns how many moved, and log p(z | alpha).
 
-        With a block, only the lists of its words change, and `topic_totals` instead of our own.
+        With a block, only the lists of its words change. `topic_totals` is updated instead of ``self.topic_totals``.
         """
         begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals
@@ -121,7 +121,7 @@ class TopicCounts:
         copy_counts(self.starts, *other._as_input, self.sizes, self.topics, self.counts, self.topic_totals)
 
     def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> WordTables:
-        """Step 4's q'[k] and t'[k, v] for topics first … last - 1."""
+        """Draw q'[k] and t'[k, v] of step 4 for topics first … last - 1."""
         n_topics = len(self.topic_totals)
         drawn = WordTables(np.zeros((len(self.design.names), n_topics), np.int64), np.zeros(n_topics))
         rows = frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)
@@ -131,43 +131,43 @@ class TopicCounts:
         return drawn
 
     def log_likelihood(self, beta: Beta) -> float:
-        """log p(w | z, beta)"""
+        """Return log p(w | z, beta)."""
         return self.of_words(beta, 0, len(self.sizes)) - self.of_totals(beta)
 
     def of_words(self, beta: Beta, first: int, last: int) -> float:
-        """The terms of words first … last - 1 in the log-likelihood."""
+        """Return the log-likelihood terms of words first … last - 1."""
         rows, values = frozen(self.design.row_of, np.int32), frozen(beta.values, np.float32)
         return float(word_log_likelihood(self.starts, *self._as_input[:3], rows, values, first, last))
 
     def of_totals(self, beta: Beta) -> float:
-        """The terms of the topic totals, which are subtracted."""
+        """Return the log-likelihood terms of the topic totals, which are subtracted."""
         totals = frozen(self.topic_totals, np.int64)
         return float(totals_log_likelihood(totals, frozen(beta.rescaled_sums, np.float64)))
 
     def pack(self, first: int, last: int) -> PackedCounts:
-        """The lists of words first … last - 1, ready to be sent."""
+        """Return the lists of words first … last - 1, packed for another process."""
         room, sizes = slice(self.starts[first], self.starts[last]), self.sizes[first:last]
         used = self._used(first, last)
         return PackedCounts(sizes.copy(), self.topics[room][used], self.counts[room][used])
 
     def unpack(self, first: int, last: int, packed: PackedCounts) -> None:
-        """Store lists that were sent."""
+        """Store packed lists of words first … last - 1."""
         self.sizes[first:last] = packed.sizes
         room, used = slice(self.starts[first], self.starts[last]), self._used(first, last)
         self.topics[room][used], self.counts[room][used] = packed.topics, packed.counts
 
     def _used(self, first: int, last: int) -> NDArray[np.bool_]:
-        """Which entries of the lists of words first … last - 1 are in use."""
+        """Return a mask of the used entries in the lists of words first … last - 1."""
         starts = self.starts[first : last + 1]
         return np.arange(starts[0], starts[-1]) < np.repeat(starts[:-1] + self.sizes[first:last], np.diff(starts))
 
     def copy(self) -> TopicCounts:
-        """An independent copy."""
+        """Return an independent copy."""
         names = ("sizes", "topics", "counts", "topic_totals")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def to_matrix(self) -> Any:
-        """A sparse array [word, topic]."""
+        """Return a sparse array [word, topic]."""
         used = self._used(0, len(self.sizes))
         ends = np.concatenate([[0], np.cumsum(self.sizes)])
         shape = (len(self.sizes), len(self.topic_totals))
@@ -179,7 +179,7 @@ class TopicCounts:
 
     @property
     def _as_input(self) -> tuple[NDArray[Any], ...]:
-        """Lists and totals, read-only, for kernels."""
+        """Return lists and totals as read-only arrays for kernels."""
         return (
             frozen(self.sizes, np.int32),
             frozen(self.topics, np.uint16),

@@ -1,6 +1,6 @@
 """Draws: states kept from a chain, and the alpha and phi of new documents that follow from them.
 
-alpha and phi are formed within each draw and then averaged. Products of averaged weights would be biased.
+alpha and phi are computed within each draw and then averaged, because products of averaged weights are biased.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from scipy import sparse
 
 from metalda.priors import LogLinear
 
-_CHUNK = 4096  # words whose phi is formed at a time
+_CHUNK = 4096  # words whose phi is computed at a time
 _STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals", "word_mass")
 _EXTRA = "extra."
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One kept state: enough to form alpha for any labels, and phi for any words."""
+    """One posterior sample, from which alpha of any labels and phi of any words can be computed."""
 
     log_doc_weights: NDArray[np.float64]  # log lambda[l, k]
     log_word_weights: NDArray[np.float64]  # log delta[l, k]
@@ -33,7 +33,7 @@ class Draw:
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
 
     def beta(self, unseen: LogLinear) -> NDArray[np.float64]:
-        """beta[word, k] of out-of-vocabulary words."""
+        """Return beta[word, k] of out-of-vocabulary words."""
         return unseen.products(self.log_word_weights)[unseen.design.row_of].astype(np.float64)
 
     def add_phi(self, total: NDArray[np.float32], words: LogLinear, mass_unseen: NDArray[np.float64] | float) -> None:
@@ -48,7 +48,7 @@ class Draw:
 
 
 def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabeled: bool) -> NDArray[np.float64]:
-    """alpha by row of new documents, averaged over draws."""
+    """Return alpha by row of new documents, averaged over draws."""
     total = np.zeros((documents.design.n_rows, len(draws[0].mean_alpha)))
     for draw in draws:
         total += documents.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabeled)
@@ -56,7 +56,7 @@ def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabeled: b
 
 
 def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None = None) -> NDArray[np.float32]:
-    """phi[word, k] averaged over draws: one distribution over the vocabulary, then out-of-vocabulary words."""
+    """Return phi[word, k] averaged over draws: one distribution over the vocabulary, then out-of-vocabulary words."""
     n_seen, n_topics = len(words.design.row_of), len(draws[0].mean_alpha)
     total = np.zeros((n_seen + (0 if unseen is None else len(unseen.design.row_of)), n_topics), np.float32)
     for draw in draws:
@@ -68,7 +68,7 @@ def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None =
 
 
 def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float32]:
-    """phi[word, k] of out-of-vocabulary words averaged over draws, each as if it were the only one."""
+    """Return phi[word, k] of out-of-vocabulary words averaged over draws, each word added to the vocabulary alone."""
     total = np.zeros((len(unseen.design.row_of), len(draws[0].mean_alpha)))
     for draw in draws:
         beta = draw.beta(unseen)
@@ -77,7 +77,7 @@ def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float
 
 
 def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
-    """Draws as plain arrays, for saving."""
+    """Return draws as plain arrays, for saving."""
     counts = [draw.word_topic_counts for draw in draws]
     return {
         **{name: np.stack([getattr(draw, name) for draw in draws]) for name in _STACKED},
@@ -89,7 +89,7 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
 
 
 def unpack_draws(arrays: Mapping[str, NDArray[Any]]) -> list[Draw]:
-    """The inverse of `pack_draws`."""
+    """Return the draws that `pack_draws` packed."""
     draws, first = [], 0
     extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
     for i, starts in enumerate(arrays["count_starts"]):

@@ -31,7 +31,7 @@ class Documents(NamedTuple):
 def key_documents(
     words: NDArray[np.int32], offsets: NDArray[np.int64], word_keys: NDArray[np.uint64], labels: Design, seed: int
 ) -> NDArray[np.uint64]:
-    """Random keys that depend on a document's words and labels and on the seed, never on its position or batch."""
+    """Return a random key per document that depends on its words, its labels and the seed, not on its position."""
     row_keys = np.full(labels.n_rows, seed, np.uint64)
     label_keys = np.arange(len(labels.names), dtype=np.uint64)
     _hash(label_keys, labels.row_labels, labels.row_starts, row_keys)
@@ -49,7 +49,7 @@ def _hash(
 def infer_theta(
     documents: Documents, alpha: NDArray[np.floating], phi: NDArray[np.floating], n_jobs: int = 1
 ) -> NDArray[np.float32]:
-    """theta[d, k] of every document, given alpha by row and phi by word."""
+    """Return theta[d, k] of every document, given alpha by row and phi by word."""
     alpha, phi = frozen(alpha, np.float32), frozen(phi, np.float32)
     words = frozen(documents.words, np.int32)
 
@@ -68,7 +68,7 @@ def infer_labels(
     phi: NDArray[np.floating],
     n_jobs: int = 1,
 ) -> NDArray[np.float32]:
-    """p(label | words) [d, label], given alpha[draw, set, topic], shares of sets and their members [set, label]."""
+    """Return p(label | words) [d, label], given alpha[draw, set, topic], shares of sets and members [set, label]."""
     phi, words = frozen(phi, np.float32), frozen(documents.words, np.int32)
     start = frozen(np.tensordot(alpha.mean(axis=0), shares, axes=(0, 0)), np.float64)
     alpha, log_shares = frozen(alpha, np.float64), frozen(np.log(shares), np.float64)
@@ -107,7 +107,7 @@ def fill_rows(
 def complete(
     scored: Documents, predictions: Iterable[tuple[NDArray[np.floating], NDArray[np.floating]]]
 ) -> NDArray[np.float64]:
-    """p(w) of every scored token, averaged over pairs of theta (from the observed half of its document) and phi."""
+    """Return p(w) of every scored token, averaged over pairs of theta (from the observed half) and phi."""
     probabilities = np.zeros(len(scored.words), np.float64)
     n = 0
     for theta, phi in predictions:

@@ -33,7 +33,7 @@ Kinds = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class LatentFeatures(Sampler):
-    """Draws tokens with their kind. After the initial sweeps, topic vectors are fitted before each sweep."""
+    """Draws topic and kind of every token. After the initial sweeps, topic vectors are fitted before each sweep."""
 
     vectors: NDArray[np.float32]  # of the words that have one
     has_vector: NDArray[np.bool_]  # of every word
@@ -44,7 +44,7 @@ class LatentFeatures(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (sweep_latent,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """A random topic for every token, and a random kind for tokens whose word has a vector."""
+        """Return an assignment with random topics, and random kinds for tokens whose word has a vector."""
         topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
         kinds = (rng.random(len(topics)) < self.weight) & self.has_vector[problem.words]
         topic_vectors = np.zeros((problem.n_topics, self.vectors.shape[1]), np.float32)
@@ -73,15 +73,15 @@ class LatentFeatures(Sampler):
 
     @cached_property
     def vector_rows(self) -> NDArray[np.int32]:
-        """The row of every word in the softmax."""
+        """Return the row of every word in the softmax."""
         return frozen(np.where(self.has_vector, np.cumsum(self.has_vector), NO_VECTOR), np.int32)
 
     def fit(self, latent_counts: NDArray[np.int32], start: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The best topic vectors for n1."""
+        """Return the most probable topic vectors given n1."""
         return self.words.fit(latent_counts[self.has_vector], start, self.regularization)
 
     def tabulate(self, topic_vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """weight * softmax[row, k]"""
+        """Return weight * softmax[row, k]."""
         table = np.zeros((1 + len(self.vectors), len(topic_vectors)), np.float32)
         np.multiply(self.words.softmax(topic_vectors), np.float32(self.weight), out=table[1:])
         return table
@@ -156,7 +156,7 @@ class LatentAssignment(Assignment):
         return sum(moved for moved, _ in results), sum(of_topics for _, of_topics in results) + of_words
 
     def _log_likelihood(self, beta: float, masses: Any, shares: Any, softmax: Any, joint: bool) -> float:
-        """log p(w, s | z)"""
+        """Return log p(w, s | z)."""
         counts, totals = (frozen(array, array.dtype) for array in self.kind_counts.arrays)
         n_tokens = totals.sum(axis=1)
         found = float(xlogy(n_tokens[BY_COUNTS], shares[BY_COUNTS]))
@@ -170,15 +170,15 @@ class LatentAssignment(Assignment):
 
     @property
     def counts(self) -> TopicCounts:  # type: ignore[override]
-        """n0 as lists, formed for draws only."""
+        """Return n0 as lists; computed for draws only."""
         which = self.kinds == BY_COUNTS
         design = self.problem.word_prior.design
         return TopicCounts.count(self.problem.words[which], self.topics[which], self.problem.n_topics, design)
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
-        """The draw with n0, the tokens of both kinds by topic, and the topic vectors.
+        """Return the draw with n0, the tokens of both kinds by topic, and the topic vectors.
 
-        The initial sweeps have no topic vectors. A draw from them gets the best ones for its n1.
+        The initial sweeps have no topic vectors. A draw from them gets the most probable ones given its n1.
         """
         draw = super().keep(alpha, beta)
         counts, totals = self.kind_counts.arrays
@@ -189,7 +189,7 @@ class LatentAssignment(Assignment):
 
 
 def count_kinds(words: Words, topics: Topics, kinds: Kinds, n_words: int, n_topics: int) -> ArrayCounts:
-    """n0 and n1 [kind, word, topic], and their sums over words."""
+    """Count n0 and n1 [kind, word, topic], and their sums over words."""
     cells = (kinds.astype(np.int64) * n_words + words) * n_topics + topics
     counts = np.bincount(cells, minlength=2 * n_words * n_topics).astype(np.int32).reshape(2, n_words, n_topics)
     return ArrayCounts((counts, counts.sum(axis=1, dtype=np.int64)))
@@ -198,7 +198,7 @@ def count_kinds(words: Words, topics: Topics, kinds: Kinds, n_words: int, n_topi
 def mean_softmax(
     draws: Sequence[Draw], vectors: NDArray[np.float32], has_vector: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """softmax[word, k] averaged over draws: one distribution over the words with a vector, 0 for the others."""
+    """Return softmax[word, k] averaged over draws: a distribution over words with a vector, 0 for the others."""
     total = np.zeros((len(has_vector), len(draws[0].mean_alpha)), np.float32)
     words = WordVectors(vectors[has_vector])
     for draw in draws:
@@ -210,12 +210,12 @@ def mean_softmax(
 def mean_softmax_alone(
     draws: Sequence[Draw], seen: NDArray[np.float32], unseen: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """softmax[word, k] of out-of-vocabulary words averaged over draws, each added to the vocabulary separately."""
+    """Return softmax[word, k] of out-of-vocabulary words averaged over draws, each added to the vocabulary alone."""
     total = np.zeros((len(unseen), len(draws[0].mean_alpha)))
     words = WordVectors(seen)
     for draw in draws:
         topic_vectors = draw.extra["topic_vectors"]
         normalizer = words.log_normalizer(topic_vectors)
-        for u, vector in enumerate(unseen):  # one by one: the rounding of a matrix product depends on its size
+        for u, vector in enumerate(unseen):  # one at a time: the rounding of a matrix product depends on its size
             total[u] += expit((topic_vectors @ vector) - normalizer)
     return (total / len(draws)).astype(np.float32)

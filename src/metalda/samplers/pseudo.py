@@ -21,7 +21,7 @@ from metalda.samplers.shards import Shard, count_scratch, make_scratch, shard_bo
 from metalda.samplers.tokens import Tokens
 from metalda.utils.threads import Run, thread_map
 
-_TOKENS = 16384  # tokens that a thread takes at a time, because their words have a row of probabilities each
+_TOKENS = 16384  # tokens that a thread takes at a time, because each token needs a row of probabilities
 
 Pseudo = NDArray[np.int32]
 
@@ -39,7 +39,7 @@ class PseudoDocuments(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (move_documents, *Tokens.kernels)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Topics and pseudo-documents at random."""
+        """Return an assignment with random topics and pseudo-documents."""
         topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
         lengths = np.diff(problem.offsets)
         pseudo = np.where(lengths > 0, rng.integers(0, self.n_pseudo, len(lengths)), self.n_pseudo)
@@ -52,7 +52,7 @@ class PseudoDocuments(Sampler):
         return PseudoAssignment(problem, self, topics, pseudo, n_threads)
 
     def memory(self, problem: Problem, n_threads: int) -> int:
-        """N[l, k] by shard with working copies, and copies of n[k, v]."""
+        """Return the bytes of N[l, k] by shard with working copies, and of copies of n[k, v]."""
         n_shards = len(problem.shards)
         copies = 6 * problem.n_cells * count_scratch(n_shards, n_threads)
         return 4 * self.n_pseudo * problem.n_topics * (n_shards + 4) + copies
@@ -74,7 +74,7 @@ class _Merged(NamedTuple):
         return cls(tokens, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     def count_topics(self, topics: Topics, n_topics: int) -> NDArray[np.int32]:
-        """N[l, k] of topics in this order."""
+        """Count N[l, k], given the topics of the tokens in this order."""
         n_pseudo = len(self.offsets) - 1
         cells = np.repeat(np.arange(n_pseudo), np.diff(self.offsets)) * n_topics + topics
         return np.bincount(cells, minlength=n_pseudo * n_topics).reshape(n_pseudo, n_topics).astype(np.int32)
@@ -104,12 +104,12 @@ class PseudoAssignment(Assignment):
 
     @property
     def pseudo_counts(self) -> NDArray[np.int32]:
-        """N[l, k]"""
+        """Return N[l, k]."""
         return np.asarray(np.sum(self._shares, axis=0, dtype=np.int32))
 
     @property
     def pseudo_sizes(self) -> NDArray[np.int32]:
-        """M[l]"""
+        """Return M[l]."""
         return np.bincount(self.pseudo, minlength=self.sampler.n_pseudo)[: self.sampler.n_pseudo].astype(np.int32)
 
     def sweep(
@@ -182,7 +182,7 @@ class PseudoAssignment(Assignment):
         return moved, merged.count_topics(topics, self.problem.n_topics)
 
     def _log_likelihood(self, alpha: Alpha) -> float:
-        """log p(z, l | alpha, lambda)"""
+        """Return log p(z, l | alpha, lambda)."""
         by_pseudo = frozen(self.pseudo_counts, np.int32), frozen(alpha.values[0], np.float64)
         spread = np.full(self.sampler.n_pseudo, self.sampler.concentration)
         sizes = frozen(self.pseudo_sizes[None], np.int32), frozen(spread, np.float64)
@@ -192,13 +192,13 @@ class PseudoAssignment(Assignment):
         return self.pseudo[self.problem.shard_bounds[s] : self.problem.shard_bounds[s + 1]]
 
     def _share(self, s: int) -> NDArray[np.int32]:
-        """N[l, k] of a shard, counted from scratch."""
+        """Count N[l, k] of a shard."""
         shard = self.problem.shards[s]
         merged = _Merged.merge(shard, self._pseudo_of(s), self.sampler.n_pseudo)
         return merged.count_topics(self.topics[shard.tokens][merged.tokens], self.problem.n_topics)
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
-        """The draw, with N[l, k] and M[l]. The mean alpha is proportional to the mean theta of pseudo-documents."""
+        """Return the draw with N[l, k] and M[l]; mean alpha is proportional to the mean theta of pseudo-documents."""
         draw = super().keep(alpha, beta)
         counts, sizes = self.pseudo_counts, self.pseudo_sizes
         mean = Mixture.of(counts, sizes, alpha.values[0], self.sampler.concentration).mean
@@ -213,7 +213,7 @@ class PseudoAssignment(Assignment):
 
 
 def _proportions(counts: NDArray[np.int32], alpha: NDArray[np.floating]) -> NDArray[np.float64]:
-    """theta[l, k] = (N[l, k] + alpha[k]) / (N[l] + alpha.)"""
+    """Return theta[l, k] = (N[l, k] + alpha[k]) / (N[l] + alpha.)."""
     weights = counts + alpha.astype(np.float64)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -228,7 +228,7 @@ class Mixture(NamedTuple):
     def of(
         cls, counts: NDArray[np.int32], sizes: NDArray[np.int32], alpha: NDArray[np.floating], concentration: float
     ) -> Mixture:
-        """Pseudo-documents with these N and M. Empty ones are equal and form one component."""
+        """Return the mixture with these N and M. Empty pseudo-documents are equal and form one component."""
         used = sizes > 0
         n_empty = len(sizes) - int(used.sum())
         nothing = np.zeros((min(n_empty, 1), counts.shape[1]), np.int32)
@@ -237,14 +237,14 @@ class Mixture(NamedTuple):
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Expected proportions of a document without words."""
+        """Return the expected proportions of a document without words."""
         return self.prior @ self.theta
 
 
 def infer_from_mixtures(
     documents: Documents, mixtures: Sequence[Mixture], phi: NDArray[np.floating], n_jobs: int = 1
 ) -> NDArray[np.float32]:
-    """theta[d, k] of documents that belong to one component each, averaged over mixtures. Deterministic."""
+    """Return theta[d, k] of documents with one component each, averaged over mixtures; deterministic."""
     phi = frozen(phi, np.float32)
     priors = [frozen(mixture.prior, np.float64) for mixture in mixtures]
     thetas = [frozen(mixture.theta.T, np.float32) for mixture in mixtures]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
-from metalda.storage.arrays import empty_beside
+from metalda.storage.arrays import empty_like_source
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
@@ -37,7 +37,7 @@ class Shard(NamedTuple):
     def cut(
         cls, words: NDArray[np.int32], offsets: NDArray[np.int64], doc_rows: NDArray[np.int32], first: int, last: int
     ) -> Shard:
-        """Documents first … last - 1 of a corpus."""
+        """Return documents first … last - 1 of a corpus as a shard."""
         tokens = slice(int(offsets[first]), int(offsets[last]))
         rows = frozen(doc_rows[first:last], np.int32)
         order = np.argsort(rows, kind="stable")
@@ -50,12 +50,12 @@ class Shard(NamedTuple):
         )
 
     def assign(self, topics: NDArray[np.uint16]) -> AssignedDocuments:
-        """The documents with their topics, given the topics of all tokens of the corpus."""
+        """Return the documents with their topics, given the topics of all tokens of the corpus."""
         return AssignedDocuments(self.offsets, self.doc_rows, topics[self.tokens])
 
 
 def shard_bounds(offsets: NDArray[np.int64], n_shards: int) -> NDArray[np.int64]:
-    """Cut documents into shards of about equal numbers of tokens: the first document of each, and the end."""
+    """Cut documents into shards with about equally many tokens; return the first document of each, and the end."""
     targets = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, n_shards) / n_shards
     return np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]).astype(np.int64)
 
@@ -68,7 +68,7 @@ class Block(NamedTuple):
 
 
 def group_words(words: NDArray[np.int32], n_words: int, n_groups: int) -> NDArray[np.int64]:
-    """Cut the vocabulary into groups of about equal numbers of tokens: the first word of each, and the end."""
+    """Cut the vocabulary into groups with about equally many tokens; return the first word of each, and the end."""
     totals = np.cumsum(tally(words, n_words))
     targets = len(words) * np.arange(1, n_groups) / n_groups
     return np.concatenate([[0], np.searchsorted(totals, targets) + 1, [n_words]]).clip(0, n_words).astype(np.int64)
@@ -77,11 +77,11 @@ def group_words(words: NDArray[np.int32], n_words: int, n_groups: int) -> NDArra
 def order_by_group(
     words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """The tokens of every document sorted by word group, in their own order within a group.
+    """Sort the tokens of every document by word group, and keep their order within a group.
 
-    If `words` is a large array on disk, so is the result.
+    If `words` is a large array on disk, the result is on disk too.
     """
-    ordered = empty_beside(words, words.shape, np.int32)
+    ordered = empty_like_source(words, words.shape, np.int32)
     for first, last in spans(offsets):
         tokens = slice(int(offsets[first]), int(offsets[last]))
         keys = _group_keys(words[tokens], offsets[first : last + 1], groups)
@@ -90,7 +90,7 @@ def order_by_group(
 
 
 def cut_blocks(shard: Shard, groups: NDArray[np.int64]) -> tuple[Block, ...]:
-    """The blocks of a shard, one for each word group. Its tokens must be in the order of `order_by_group`."""
+    """Return the blocks of a shard, one per word group. Its tokens must be in the order of `order_by_group`."""
     n_groups, n_documents = len(groups) - 1, len(shard.offsets) - 1
     edges = np.empty((n_groups + 1, n_documents), np.int64)
     edges[0] = shard.offsets[:-1]
@@ -105,7 +105,7 @@ def cut_blocks(shard: Shard, groups: NDArray[np.int64]) -> tuple[Block, ...]:
 
 
 def _group_keys(words: NDArray[np.int32], offsets: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Keys that sort tokens by document, then by the group of their word."""
+    """Return keys that sort tokens by document, then by the group of their word."""
     n_groups = len(groups) - 1
     keys = np.repeat(np.arange(len(offsets) - 1) * n_groups, np.diff(offsets))
     keys += np.searchsorted(groups[1:-1], words, side="right")
@@ -127,21 +127,21 @@ R = TypeVar("R")
 
 
 def make_scratch(counts: C, n_shards: int, n_threads: int) -> tuple[C, ...]:
-    """The copies of counts that `sweep_shards` works on: one for the sum, and one for each thread."""
+    """Return the copies of counts that `sweep_shards` works on: one for the sum, and one for each thread."""
     return tuple(counts.copy() for _ in range(count_scratch(n_shards, n_threads)))
 
 
 def count_scratch(n_shards: int, n_threads: int) -> int:
-    """The number of these copies."""
+    """Return the number of copies that `make_scratch` makes."""
     return 1 + min(n_threads, n_shards) if n_shards > 1 else 0
 
 
 def sweep_shards(
     counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: Run
 ) -> list[R]:
-    """Call `sweep_shard(s, counts)` for every shard, and leave the sum of all changes in `counts`.
+    """Call `sweep_shard(s, counts)` for every shard, and add the changes of all shards to `counts`.
 
-    Exact with one shard. With several, every shard starts from the counts before the sweep (Distributed LDA).
+    This is exact with one shard. With several, each starts from the counts before the sweep (Distributed LDA).
     """
     if n_shards == 1:
         return [sweep_shard(0, counts)]

@@ -23,7 +23,7 @@ class Tokens(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """A uniformly random topic for every token, among the topics that its document may have."""
+        """Return an assignment with uniformly random topics, among those that each document may have."""
         prior = problem.doc_prior
         allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
         if allowed.all():
@@ -58,8 +58,8 @@ class Share:
     """Consecutive shards in one process, with their topics and the counts of the word groups that they hold.
 
     A sweep has as many turns as there are shards and word groups. In each turn every shard has one group exclusively,
-    so no two shards change the same n[k, v]. Only n[k, .] is that before the turn. Shards may therefore be on different
-    machines, as long as a group's counts come from the shard that had the group in the turn before.
+    so no two shards change the same n[k, v]. Only n[k, .] keeps its values from before the turn. Shards may therefore
+    be on different machines, if each gets a group's counts from the shard that had the group in the previous turn.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Share:
         self._blocks = [cut_blocks(shard, groups) for shard in shards]
 
     def group_of(self, shard: int, turn: int) -> tuple[int, int]:
-        """The word group of a shard in a turn: first word, and end."""
+        """Return the word group of a shard in a turn: first word, and end."""
         group = (shard + turn) % (len(self.groups) - 1)
         return int(self.groups[group]), int(self.groups[group + 1])
 
@@ -90,7 +90,7 @@ class Share:
         return Turn(sum(each - before for each in totals), sum(moved), list(log_likelihoods))
 
     def of_words(self, turn: int, beta: Beta, run: Run) -> list[float]:
-        """The log-likelihood terms of the word group of every shard, after a turn."""
+        """Return the log-likelihood terms of the word group of every shard, after a turn."""
         groups = [self.group_of(self.first + i, turn) for i in range(len(self.shards))]
         return list(run(lambda group: self.counts.of_words(beta, *group), groups))
 

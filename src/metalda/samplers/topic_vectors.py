@@ -23,9 +23,9 @@ from metalda.utils.blas import one_blas_thread
 Floats = NDArray[np.floating]
 
 HISTORY = 16  # steps that L-BFGS remembers
-GAIN = 0.5  # nats: a topic stops when its next step promises less; the noise of its counts amounts to dim / 2 nats
+GAIN = 0.5  # nats: a topic stops when its next step predicts less gain; the noise of its counts is dim / 2 nats
 MOST_STEPS, MOST_CUTS = 30, 12
-ENOUGH, ROUNDING = 1e-4, 1e-6  # share of the promised gain that a step must bring; relative error of rounding
+ENOUGH, ROUNDING = 1e-4, 1e-6  # share of the predicted gain that a step must achieve; relative error of rounding
 
 
 class Point(NamedTuple):
@@ -50,20 +50,20 @@ class WordVectors:
     vectors: Floats  # [word, dimension]
 
     def softmax(self, topic_vectors: Floats) -> Floats:
-        """softmax[word, topic], at least the smallest positive number of its precision."""
+        """Return softmax[word, topic], at least the smallest positive number of its precision."""
         with one_blas_thread():
             exponentials, _, totals = self.exponentiate(topic_vectors)
         exponentials /= totals[:, None]
         return np.asarray(np.maximum(exponentials, np.finfo(exponentials.dtype).tiny).T)
 
     def log_normalizer(self, topic_vectors: Floats) -> Floats:
-        """log sum_v exp(tau[k]·omega[v])"""
+        """Return log sum_v exp(tau[k]·omega[v])."""
         with one_blas_thread():
             _, highest, totals = self.exponentiate(topic_vectors)
         return highest + np.log(totals)
 
     def fit(self, counts: NDArray[np.integer], start: Floats, regularization: float) -> Floats:
-        """The best vector of every topic for n1[word, topic], starting at `start`; 0 for topics without words."""
+        """Return the most probable vector of every topic given n1[word, topic]; 0 for topics without words."""
         totals = counts.sum(axis=0)
         used = np.flatnonzero(totals)
         best = np.zeros_like(start)
@@ -75,7 +75,7 @@ class WordVectors:
         return best
 
     def exponentiate(self, topic_vectors: Floats) -> tuple[Floats, Floats, Floats]:
-        """exp(tau[k]·omega[w] - highest[k]) by topic, `highest`, and the sums over words."""
+        """Return exp(tau[k]·omega[w] - highest[k]) by topic, `highest`, and the sums over words."""
         scores = topic_vectors @ self.vectors.T
         highest = scores.max(axis=1)
         scores -= highest[:, None]
@@ -84,7 +84,7 @@ class WordVectors:
 
     @cached_property
     def axes(self) -> tuple[Floats, Floats]:
-        """Principal axes of the words, in columns, and the variance along each."""
+        """Return the principal axes of the word vectors, in columns, and the variance along each."""
         with one_blas_thread():
             centered = self.vectors.astype(np.float64) - self.vectors.mean(axis=0, dtype=np.float64)
             variances, axes = np.linalg.eigh(centered.T @ centered / len(centered))
@@ -102,7 +102,7 @@ class SoftmaxPosterior:
     regularization: float
 
     def evaluate(self, topic_vectors: Floats, topics: Any = slice(None)) -> Point:
-        """Value and gradient for some topics."""
+        """Return value and gradient for some topics."""
         weighted, totals = self.weighted[topics], self.totals[topics]
         exponentials, highest, sums = self.words.exponentiate(topic_vectors)
         value = _dot(topic_vectors, weighted) - totals * (highest + np.log(sums))
@@ -111,15 +111,15 @@ class SoftmaxPosterior:
         gradient -= 2 * self.regularization * topic_vectors
         return Point(topic_vectors, value, gradient)
 
-    def flatten(self, gradient: Floats, topics: Any) -> Floats:
-        """A step of Newton's, if all words were equally probable: it sees to it that no axis is too long or short."""
+    def precondition(self, gradient: Floats, topics: Any) -> Floats:
+        """Return the Newton step for equally probable words, which equalizes the curvature of the principal axes."""
         axes, variances = self.words.axes
         curvature = self.totals[topics, None] * variances + 2 * self.regularization
         return np.asarray(((gradient @ axes) / curvature) @ axes.T)
 
 
 def climb(likelihood: SoftmaxPosterior, start: Floats) -> Floats:
-    """L-BFGS for every topic separately, until no topic can expect `GAIN` from another step."""
+    """Maximize each topic's posterior by L-BFGS, until no topic expects a gain of `GAIN` from another step."""
     here = likelihood.evaluate(start.copy())
     history: deque[tuple[Floats, Floats, Floats]] = deque(maxlen=HISTORY)
     active = np.arange(len(start))
@@ -145,13 +145,13 @@ def climb(likelihood: SoftmaxPosterior, start: Floats) -> Floats:
 def _direction(
     likelihood: SoftmaxPosterior, gradient: Floats, history: Sequence[Any], topics: NDArray[np.intp]
 ) -> Floats:
-    """The two loops of L-BFGS (Nocedal and Wright, algorithm 7.4)."""
+    """Return the search direction by the two loops of L-BFGS (Nocedal and Wright, algorithm 7.4)."""
     direction, shares = gradient.copy(), []
     recent = [tuple(each[topics] for each in entry) for entry in history]
     for step, bend, inverse in reversed(recent):
         shares.append(inverse * _dot(step, direction))
         direction -= shares[-1][:, None] * bend
-    direction = likelihood.flatten(direction, topics)
+    direction = likelihood.precondition(direction, topics)
     for (step, bend, inverse), share in zip(recent, reversed(shares), strict=True):
         direction += step * (share - inverse * _dot(bend, direction))[:, None]
     return direction
@@ -160,7 +160,7 @@ def _direction(
 def _search(
     likelihood: SoftmaxPosterior, now: Point, direction: Floats, promise: Floats, topics: NDArray[np.intp]
 ) -> Point:
-    """Backtracking: for each topic, the longest halved step that brings a share of its promised gain, or none."""
+    """Halve each topic's step until it achieves a share of its predicted gain; keep the point if no step does."""
     reached = Point(*(array.copy() for array in now))
     length, left = 1.0, np.arange(len(topics))
     for _ in range(MOST_CUTS):
@@ -176,5 +176,5 @@ def _search(
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
-    """Row-wise dot products."""
+    """Return row-wise dot products."""
     return np.asarray(np.einsum("kd,kd->k", a, b))

@@ -33,7 +33,7 @@ from metalda.samplers.folding import Documents, fill_rows
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.utils.threads import Run
 
-_SAFE_BITS = 500  # of a product, so that the quotient of two such is still a float64
+_SAFE_BITS = 500  # of a product, so that the quotient of two products fits into float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Urn(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (sweep_documents,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """A uniformly random topic for every document, and nothing promoted."""
+        """Return an assignment with a uniformly random topic for every document, without promotions."""
         lengths = np.diff(problem.offsets)
         topics = np.repeat(rng.integers(0, problem.n_topics, len(lengths), dtype=np.uint16), lengths)
         promoted = np.zeros(len(topics) if self._promotes else 0, np.uint8)
@@ -76,7 +76,7 @@ class Urn(Sampler):
         return 4 * problem.n_words * problem.n_topics * kinds + 5 * len(problem.words)
 
     def count(self, problem: Problem, topics: Topics, promoted: NDArray[np.uint8]) -> UrnCounts:
-        """Count topics and promotions from scratch."""
+        """Count topics and promotions of all tokens."""
         counted = [_tally(problem, topics, np.ones(len(topics), np.bool_))]
         if self._promotes:
             assert self.neighbors is not None
@@ -91,7 +91,7 @@ class Urn(Sampler):
 
 
 def _tally(problem: Problem, topics: Topics, chosen: NDArray[np.bool_]) -> Any:
-    """How often each word has each topic, among some tokens."""
+    """Count how often each word has each topic, among the chosen tokens."""
     ones, at = np.ones(int(chosen.sum()), np.int32), (problem.words[chosen], topics[chosen])
     return sparse.coo_array((ones, at), shape=(problem.n_words, problem.n_topics)).tocsr()
 
@@ -121,7 +121,7 @@ class UrnAssignment(Assignment):
     def sweep(
         self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
-        """See `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
+        """Resample every document, see `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)
         seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
         if len(self._chances):
@@ -140,7 +140,7 @@ class UrnAssignment(Assignment):
         return {"topics": self.topics, "promoted": self.promoted}
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
-        """The draw: the prior of a new document is alpha[k] + M[k], and c takes the place of n."""
+        """Return the draw: the prior of a new document is alpha[k] + M[k], and c replaces n."""
         urns, totals, documents = self._counts
         priors = self._priors(alpha, beta)
         return Draw(
@@ -148,8 +148,8 @@ class UrnAssignment(Assignment):
             beta.log_weights.copy(),
             priors.alpha + documents,
             totals[0].copy(),
-            priors.beta_sum + self._add_up(totals),
-            sparse.csr_array(self._add_up(urns.swapaxes(0, 1))),
+            priors.beta_sum + self._with_promotions(totals),
+            sparse.csr_array(self._with_promotions(urns.swapaxes(0, 1))),
         )
 
     def add_theta(self, alpha: Alpha, total: NDArray[np.float32]) -> None:
@@ -168,13 +168,13 @@ class UrnAssignment(Assignment):
         return UrnCounts(*self.urns.arrays)
 
     def _texts(self, s: int) -> Texts:
-        """The documents of a shard."""
+        """Return the documents of a shard."""
         shard = self.problem.shards[s]
         repeats = frozen(self._repeats[shard.tokens], np.int32)
         return Texts(shard.words, repeats, shard.offsets, self.topics[shard.tokens], self.promoted[shard.tokens])
 
-    def _add_up(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
-        """c = n + promotion * r"""
+    def _with_promotions(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
+        """Return c = n + promotion * r."""
         if len(kinds) == 1:
             return np.array(kinds[0])
         return np.asarray(kinds[0] + self._promotion * kinds[1])
@@ -188,14 +188,14 @@ class UrnAssignment(Assignment):
 
 
 def _as_input(counts: UrnCounts) -> UrnCounts:
-    """Counts, read-only, for kernels."""
+    """Return counts as read-only arrays for kernels."""
     return UrnCounts(*(frozen(array, array.dtype) for array in counts))
 
 
 def infer_single_topics(
     documents: Documents, alpha: NDArray[np.floating], phi: NDArray[np.floating], n_jobs: int = 1
 ) -> NDArray[np.float32]:
-    """theta[d, k] of documents with one topic each: the probability that it is k, given alpha, and phi by word."""
+    """Return theta[d, k] of documents with one topic each: p(topic = k | words), given alpha, and phi by word."""
     alpha, phi = frozen(alpha, np.float64), frozen(phi, np.float32)
     words = frozen(documents.words, np.int32)
 

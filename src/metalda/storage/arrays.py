@@ -1,4 +1,4 @@
-"""Arrays in files: saved as safetensors or ``.npy``, mapped into memory, or temporary on disk."""
+"""Arrays in files: saved as safetensors or ``.npy``, memory-mapped, or in temporary files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Streamed:
-    """A one-dimensional array that is written in pieces and need not be in memory; for ``.npy`` files only."""
+    """A one-dimensional array that is written in pieces, without holding it in memory; for ``.npy`` files only."""
 
     dtype: type
     length: int
@@ -34,7 +34,7 @@ Contents = Mapping[str, "np.ndarray | Streamed"]
 
 
 class ChecksumWriter:
-    """A file that tracks its size and CRC-32. A checksum suffices: it detects damage, not tampering."""
+    """A file that tracks its size and CRC-32. The checksum detects damage, but not tampering."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -62,7 +62,7 @@ def checksum(path: Path) -> int:
 
 
 def plain(array: np.ndarray | Streamed) -> np.ndarray | Streamed:
-    """Convert to C order and little-endian, as both layouts store it; refuse types that would need pickle."""
+    """Convert to C order and little-endian, as both layouts require; raise TypeError for types that need pickle."""
     if isinstance(array, Streamed):
         return array
     array = np.asarray(array)
@@ -97,11 +97,11 @@ def _write_npy(writer: ChecksumWriter, array: np.ndarray | Streamed) -> None:
         writer.write_array(np.ascontiguousarray(piece, dtype))
         n_written += len(piece)
     if n_written != array.length:
-        raise ValueError(f"{n_written:,} numbers written where {array.length:,} were announced")
+        raise ValueError(f"{n_written:,} numbers written, but {array.length:,} expected")
 
 
 def _write_safetensors(writer: ChecksumWriter, arrays: dict[str, np.ndarray]) -> None:
-    """Write the bytes of `safetensors.numpy.save`, which would need twice the memory of all arrays."""
+    """Write the same bytes as `safetensors.numpy.save`, which would need twice the memory of all arrays."""
     names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))  # so that all are aligned
     header, end = {}, 0
     for name in names:
@@ -148,21 +148,21 @@ def is_mapped(array: NDArray[Any]) -> bool:
 
 
 def mapping(array: NDArray[Any]) -> Any:
-    """Return the object that an array is ultimately a view of: the map of a file, if it is mapped."""
+    """Return the object that an array is ultimately a view of: the map of a file for mapped arrays."""
     base: Any = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
         base = base.base
     return base
 
 
-def empty_beside(array: NDArray[Any], shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Allocate an array: on disk if it is large and `array`, from which it is computed, is mapped; else in memory."""
+def empty_like_source(source: NDArray[Any], shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Allocate an array: on disk if it is large and `source`, from which it is computed, is mapped; else in memory."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    return empty_on_disk(shape, dtype) if n_bytes >= LARGE and is_mapped(array) else np.empty(shape, dtype)
+    return empty_on_disk(shape, dtype) if n_bytes >= LARGE and is_mapped(source) else np.empty(shape, dtype)
 
 
 def empty_on_disk(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Allocate an array in a nameless file of the temporary folder (TMPDIR), which vanishes with the process."""
+    """Allocate an array in an unnamed file of the temporary folder (TMPDIR), which is deleted with the process."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     try:
         with tempfile.TemporaryFile() as file:
@@ -175,29 +175,29 @@ def empty_on_disk(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         reason = error.strerror or error
         raise StorageError(
             f"{tempfile.gettempdir()}: no room for a temporary file of {n_bytes / 1e9:.1f} GB ({reason}); "
-            "name another folder with the environment variable TMPDIR"
+            "set the environment variable TMPDIR to another folder"
         ) from error
 
 
 @dataclass(frozen=True)
 class MappedFile:
-    """The place of an array in a file, for other processes and for machines with the same file system."""
+    """The position of an array in a file, for other processes and for machines that share the file system."""
 
     path: str
     offset: int
     dtype: str
     size: int  # of the file
-    changed: int  # when it was last written, to detect a different file of the same name
+    changed: int  # time of the last change, to detect another file with the same name
 
     @classmethod
     def of(cls, array: NDArray[Any] | None) -> MappedFile | None:
-        """Return the place of an array that is a contiguous part of a mapped file; None for any other array."""
+        """Return the position of an array that is a contiguous part of a mapped file; None for any other array."""
         base = None if array is None else mapping(array)
         if array is None or not isinstance(base, np.memmap) or not base.filename or not array.flags.c_contiguous:
             return None
         try:
             about = os.stat(base.filename)
-        except OSError:  # the file has no name, or no longer has it
+        except OSError:  # the file has no name, or was deleted or renamed
             return None
         skipped = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
         path = str(Path(base.filename).resolve())

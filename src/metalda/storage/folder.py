@@ -1,4 +1,4 @@
-"""Write and read a saved folder: a crash at any moment leaves either the old save or the new one.
+"""Write and read a saved folder: after a crash at any time, either the old or the new save is complete.
 
 Array files have unique names and are synced to disk before ``<kind>.json``, the manifest that names them, is moved into
 place. Readers ignore files that the manifest does not name.
@@ -22,12 +22,12 @@ import numpy as np
 from metalda.errors import StorageError
 from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
-from metalda.storage.manifest import ArrayFile, decode, encode, require_regular, says_format
+from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
 
 Layout = Literal["safetensors", "npy"]
 
 SCRATCH = ".parts"  # a subfolder of a saved folder for unfinished work
-ABANDONED = 86_400  # seconds after which an unnamed array file is taken for the remains of an interrupted save
+ABANDONED = 86_400  # seconds after which an array file outside the manifest counts as left by an interrupted save
 _ARRAY_FILE = re.compile(r"[\w-]+-[0-9a-f]{16}\.(npy|safetensors|json)")
 
 
@@ -105,7 +105,7 @@ def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[
 
 
 def check_writable(path: PathLike, kind: str = "model") -> None:
-    """Raise StorageError if `write_folder` could not save there; call it before an hour of training."""
+    """Raise StorageError if `write_folder` cannot save there; called before training, which may take hours."""
     folder = locate(path)
     _check_target(folder, kind)
     try:
@@ -133,7 +133,7 @@ def _check_target(folder: Path | Remote, kind: str) -> None:
         others = [name for name in names if name != SCRATCH and not _ARRAY_FILE.fullmatch(name)]
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    if others and not says_format(folder / f"{kind}.json", kind):
+    if others and not is_manifest(folder / f"{kind}.json", kind):
         raise StorageError(f"{folder}: holds other files and no saved {kind}: choose a new or empty folder")
 
 
@@ -149,7 +149,7 @@ def _check_source(folder: Path | Remote, kind: str) -> None:
         raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
     if f"{kind}.json" not in names:
         other = next((name[:-5] for name in sorted(names) if name.endswith(".json")), None)
-        if other is not None and says_format(folder / f"{other}.json", other):
+        if other is not None and is_manifest(folder / f"{other}.json", other):
             raise StorageError(f"{folder}: holds a saved {other}, not a {kind}")
         raise StorageError(f"{folder}: not a saved {kind}: there is no {kind}.json")
 
@@ -194,12 +194,12 @@ def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
         f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.npy": {name: array} for name, array in arrays.items()
     }
     if len(plan) < len(arrays):
-        raise ValueError(f"the names of the arrays are too alike for file names: {sorted(arrays)}")
+        raise ValueError(f"the names of the arrays give equal file names: {sorted(arrays)}")
     return plan
 
 
 def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
-    """Return the array files of the present save; none if there is no save or its manifest is damaged."""
+    """Return the array files of the current save; none if there is no save or its manifest is damaged."""
     try:
         return list(decode(manifest_path, kind).files)
     except StorageError:
@@ -207,10 +207,10 @@ def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
 
 
 def _is_abandoned(path: Path) -> bool:
-    """Return whether a file belongs to a save that was interrupted long ago, not to one that is under way."""
+    """Return whether a file belongs to a save that was interrupted long ago, not to one in progress."""
     try:
         return bool(_ARRAY_FILE.fullmatch(path.name)) and time.time() - path.stat().st_mtime > ABANDONED
-    except OSError:  # deleted meanwhile
+    except OSError:  # deleted in the meantime
         return False
 
 
@@ -283,7 +283,7 @@ def _here(folder: Path | Remote, names: Iterable[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="metalda-") as here:
         try:
             for name in names:
-                with suppress(FileNotFoundError):  # the reader reports it
+                with suppress(FileNotFoundError):  # `_read_file` reports the missing file
                     (folder / name).download(Path(here, name))
         except OSError as error:
             raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error

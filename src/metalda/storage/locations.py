@@ -130,7 +130,7 @@ class Remote:
 
 
 def locate(path: PathLike) -> Any:
-    """Return a `Path`, or a `Remote` for ``scheme://…``, also if the URL passed through `Path` and lost a slash."""
+    """Return a `Path`, or a `Remote` for ``scheme://…``; restore the slash that a URL loses in a `Path`."""
     if isinstance(path, Remote):
         return path
     text = os.fspath(path)

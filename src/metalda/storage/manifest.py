@@ -1,4 +1,4 @@
-"""JSON files: the manifest of a saved folder, which names every file that belongs to it, and single documents.
+"""JSON files: the manifest of a saved folder, which names all its files, and single documents.
 
 Files are replaced atomically, and every kind of damage is reported in one line that names the file.
 """
@@ -30,14 +30,14 @@ class ArrayFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The parsed JSON file."""
+    """The array files of a saved folder and its JSON document."""
 
     files: dict[str, ArrayFile]
     document: dict[str, Any]
 
 
 def package_version() -> str:
-    """Return the installed version, from the metadata: this module may not import the package above it."""
+    """Return the installed version from the metadata, because this module must not import the top-level package."""
     try:
         return importlib.metadata.version("metalda")
     except importlib.metadata.PackageNotFoundError:
@@ -62,7 +62,7 @@ def decode(path: Path | Remote, kind: str) -> Manifest:
     """Read and validate a manifest."""
     content = _parse(path)
     if not isinstance(content, dict) or content.get("format") != f"metalda-{kind}":
-        raise StorageError(f"{path}: not a metalda {kind} (the file does not say format 'metalda-{kind}')")
+        raise StorageError(f"{path}: not a metalda {kind} (its format is not 'metalda-{kind}')")
     version = content.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise StorageError(f"{path}: damaged: no valid format version")
@@ -78,7 +78,7 @@ def decode(path: Path | Remote, kind: str) -> Manifest:
     return Manifest({name: _array_file(path, name, entry) for name, entry in files.items()}, document)
 
 
-def says_format(path: Path | Remote, kind: str) -> bool:
+def is_manifest(path: Path | Remote, kind: str) -> bool:
     """Return whether the file is a manifest of this kind, of any version."""
     try:
         content = _parse(path)

@@ -1,1 +1,1 @@
-"""The loop: sweeps over shards, draws, progress; folding-in and document completion."""
+"""The training loop: Gibbs iterations, draws, checkpoints, memory, and distributed training."""

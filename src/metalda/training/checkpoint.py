@@ -1,4 +1,4 @@
-"""The progress of a run on disk. A resumed run gives the model of an uninterrupted one."""
+"""The progress of a run on disk. A resumed run gives the same model as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Checkpoint:
         write_folder(self.folder, KIND, document, arrays)
 
     def load(self, problem: Problem, n_threads: int) -> Progress:
-        """The progress of this run. A checkpoint of another run is an error that names the difference."""
+        """Return the progress of this run. A checkpoint of another run raises an error that names the difference."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
         try:
@@ -139,7 +139,7 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
 ) -> Checkpoint | None:
-    """The checkpoint of a run, or None. The identity reads the whole corpus, so only a checkpoint asks for it."""
+    """Return the checkpoint of a run, or None. `identify` reads the whole corpus, so it is called only if needed."""
     if folder is None:
         if resume:
             raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")

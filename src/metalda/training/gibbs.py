@@ -1,4 +1,4 @@
-"""One Gibbs sweep: tokens, then lambda, then delta."""
+"""One Gibbs sweep: sample the topics of tokens, then lambda, then delta."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ChainState(NamedTuple):
 
     @property
     def log_doc_weights(self) -> NDArray[np.float64]:
-        """log lambda[l, k]"""
+        """Return log lambda[l, k]."""
         return self.alpha.log_weights
 
     @property
     def log_word_weights(self) -> NDArray[np.float64]:
-        """log delta[l, k]"""
+        """Return log delta[l, k]."""
         return self.beta.log_weights
 
     def keep(self) -> Draw:
@@ -44,7 +44,7 @@ class ChainState(NamedTuple):
 
 
 class Generators(NamedTuple):
-    """One random stream for each unit that is drawn independently. A stream is never used by two threads."""
+    """One random stream for each unit that is drawn independently. Each stream is used by one thread at a time."""
 
     start: np.random.Generator
     shards: tuple[np.random.Generator, ...]
@@ -62,7 +62,7 @@ class Generators(NamedTuple):
 
 
 class SweepRecord(NamedTuple):
-    """The outcome of a sweep."""
+    """The statistics of a sweep."""
 
     moved: int  # tokens whose topic changed
     log_likelihood: float  # log p(w, z | alpha, beta), after the tokens and before the weights
@@ -71,7 +71,7 @@ class SweepRecord(NamedTuple):
 
 
 def start_chain(problem: Problem, rng: np.random.Generator, n_threads: int = 1) -> ChainState:
-    """Topics at random, and weights at their start values."""
+    """Return a state with random topics, and weights at their start values."""
     assignment = problem.sampler.start(problem, rng, n_threads)
     log_doc_weights = problem.doc_prior.start_weights(problem.n_topics)
     return _chain(problem, assignment, log_doc_weights, problem.word_prior.start_weights(problem.n_topics), 0)
@@ -85,7 +85,7 @@ def resume_chain(
     n_sweeps: int = 0,
     n_threads: int = 1,
 ) -> ChainState:
-    """The state with these arrays of the assignment and these weights."""
+    """Return the state with these arrays of the assignment and these weights."""
     assignment = problem.sampler.restore(problem, arrays, n_threads)
     return _chain(problem, assignment, log_doc_weights, log_word_weights, n_sweeps)
 
@@ -103,7 +103,7 @@ def _chain(
 
 
 def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map) -> tuple[ChainState, SweepRecord]:
-    """Step 1 for every token, steps 2 and 3 for the prior of documents, step 4 for the prior of words."""
+    """Do step 1 for every token, steps 2 and 3 for the prior of documents, and step 4 for the prior of words."""
     moved, log_likelihood = state.assignment.sweep(state.alpha, state.beta, rngs.shards, run, state.n_sweeps)
     state, n_doc_tables = update_doc_weights(problem, state, rngs, run)
     state, n_word_tables = update_word_weights(problem, state, rngs, run)
@@ -112,7 +112,7 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
 
 
 def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
-    """Steps 2 and 3, if the prior of documents learns; also returns the number of tables."""
+    """Do steps 2 and 3, if the prior of documents learns; also return the number of tables."""
     prior = problem.doc_prior
     if not (isinstance(prior, LearnsFromDocuments) and prior.is_due(state.n_sweeps)):
         return state, 0
@@ -123,7 +123,7 @@ def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, ru
 
 
 def update_word_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
-    """Step 4, if the prior of words learns; also returns the number of tables."""
+    """Do step 4, if the prior of words learns; also return the number of tables."""
     prior = problem.word_prior
     if not (isinstance(prior, LearnsFromWords) and prior.is_due(state.n_sweeps)):
         return state, 0

@@ -40,12 +40,12 @@ class Trained:
 
 
 def count_burn_in(n_iter: int, burn_in: int | None) -> int:
-    """The number of iterations of the burn-in: half of all by default."""
+    """Return the number of burn-in iterations: half of all by default."""
     return n_iter // 2 if burn_in is None else int(burn_in)
 
 
 def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
-    """The iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
+    """Return the iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
 
     The last iteration is always kept.
     """
@@ -78,10 +78,10 @@ def train(
         survive = (
             None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, run))
         )
-        do = survive or _do
+        do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
-        with survive or nullcontext(), _advised(checkpoint), bar:
+        with survive or nullcontext(), _with_resume_advice(checkpoint), bar:
             while progress.n_sweeps < n_iter and not stop:
                 likelihood = do(lambda: _advance(problem, progress, keep, run))
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
@@ -96,14 +96,14 @@ def train(
             if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
                 do(lambda: _keep(progress))
     if progress.n_sweeps < n_iter:
-        message = "Stopped after %d of %d iterations; the model is that of the last one."
+        message = "Stopped after %d of %d iterations; the model has the state of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
     return _finish(progress)
 
 
 @contextmanager
-def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """When a cluster fails, name the checkpoint from which training can resume."""
+def _with_resume_advice(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Add to the error of a failed cluster the checkpoint from which training can resume."""
     try:
         yield
     except ClusterError as error:
@@ -113,8 +113,8 @@ def _advised(checkpoint: Checkpoint | None) -> Iterator[None]:
         raise ClusterError(f"{error}; {advice}") from error
 
 
-def _do(action: Callable[[], Any]) -> Any:
-    """On one machine, an action needs no recovery."""
+def _run_directly(action: Callable[[], Any]) -> Any:
+    """Perform the action; on one machine no recovery is needed."""
     return action()
 
 
@@ -126,7 +126,7 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 
 def _advance(problem: Problem, progress: Progress, keep: set[int], run: Run) -> float:
-    """One iteration, and its draw if that is kept; returns the log-likelihood per token."""
+    """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, run)
     if progress.n_sweeps in keep:
         _keep(progress)
@@ -144,7 +144,7 @@ def _sweep(problem: Problem, progress: Progress, run: Run) -> float:
 
 
 def _keep(progress: Progress) -> None:
-    """Keep the state as a draw. Forming a draw may fail with a worker, so nothing changes before it is complete."""
+    """Keep the state as a draw. A lost worker may interrupt this, so the progress changes only after it is complete."""
     draw = progress.state.keep()
     progress.state.assignment.add_theta(progress.state.alpha, progress.doc_topics)
     progress.draws.append(draw)
@@ -164,7 +164,7 @@ def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> 
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
     if shown and needs_compiling(*problem.sampler.kernels):
-        tqdm.write("Compiling the samplers. This takes some seconds, on the first run only.", file=sys.stderr)
+        tqdm.write("Compiling the samplers. This takes a few seconds, on the first run only.", file=sys.stderr)
     return tqdm(
         total=n_iter,
         initial=n_done,

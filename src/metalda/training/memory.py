@@ -15,9 +15,9 @@ logger = logging.getLogger("metalda.memory")
 
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
-    """Peak bytes of the arrays that grow with the corpus, the labels or the number of topics.
+    """Estimate the peak bytes of the arrays that grow with the corpus, the labels or the number of topics.
 
-    Words on disk are not counted: the system keeps only as many of them in memory as fit.
+    Memory-mapped words are not counted, because the system can drop them from memory.
     """
     n_tokens, n_topics = len(problem.words), problem.n_topics
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
@@ -28,10 +28,10 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)
     training = (
         6 * cells  # n[k, v]
-        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # the first count
+        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # temporary arrays of the first count
         + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
     )
-    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and a second copy while it is formed
+    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and a second copy while it is computed
     return (
         words
         + 2 * n_tokens  # z
@@ -57,7 +57,7 @@ def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes available without swapping, at most the limit of the container; None if the system does not tell."""
+    """Return the bytes available without swapping, at most the limit of the container; None if unknown."""
     known = [limit for limit in (_free_memory(), _container_limit()) if limit is not None]
     return min(known, default=None)
 

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of topic models: chunks of arrays, packed strings, threads, processes, BLAS, terminals."""
+"""Helpers without knowledge of topic models: chunks of arrays, packed strings, threads, processes, BLAS, terminals."""

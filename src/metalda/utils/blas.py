@@ -1,6 +1,6 @@
 """Limit BLAS to one thread, so that the rounding of matrix products does not depend on the number of threads.
 
-Use it wherever a matrix product decides a draw or a rank: one seed then gives one result on any number of cores.
+Use it for every matrix product that decides a draw or a rank: one seed then gives one result on any number of cores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def one_blas_thread() -> Iterator[None]:
     """Let NumPy and SciPy multiply with one thread inside the block.
 
     The limit applies to the whole process. The first thread that enters sets it, and the last one that leaves restores
-    the former number.
+    the previous number.
     """
     global _n_inside, _limit
     with _lock:

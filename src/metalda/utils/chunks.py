@@ -29,7 +29,7 @@ def spans(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def tally(values: NDArray[Any], n_values: int) -> NDArray[np.int64]:
-    """Count each of 0 … n_values - 1; equals `np.bincount`, which would convert all values to int64 at once."""
+    """Count how often each of 0 … n_values - 1 occurs; `np.bincount` would convert all values to int64 at once."""
     totals = np.zeros(n_values, np.int64)
     for some in slices(len(values)):
         totals += np.bincount(values[some], minlength=n_values)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 
 def collect_frame(frame: Any) -> Any:
-    """Collect a lazy frame, and convert to pandas what is neither a pandas nor a polars frame.
+    """Collect a lazy frame, and convert frames of other libraries than pandas and polars to pandas.
 
-    A polars frame stays one: its conversion to pandas needs pyarrow.
+    A polars frame is not converted, because its conversion to pandas needs pyarrow.
     """
     if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
         frame = frame.collect()
@@ -41,7 +41,7 @@ def as_list(values: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell is None, NaN or one of the missing values of pandas, without importing pandas."""
+    """Return whether a cell is None, NaN or one of the missing values of pandas, without importing pandas."""
     if isinstance(value, float | np.floating):
         return bool(value != value)
     return value is None or type(value).__name__ in {"NAType", "NaTType"}

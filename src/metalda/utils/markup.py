@@ -11,7 +11,7 @@ MAX_ROWS = 30
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """Return a title, a table and a note below it; long cells are cut."""
+    """Return HTML with a title, a table and a note below it; long cells are cut."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -20,7 +20,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
 
 
 def frame_html(title: str, frame: Any, source: str) -> str:
-    """Return the first rows of a DataFrame; if there are more, the note names `source`, which has all of them."""
+    """Return the first rows of a DataFrame as HTML; if there are more, a note names `source`, which has all rows."""
     n_more = max(len(frame) - MAX_ROWS, 0)
     note = f"… and {n_more:,} more: see {source}" if n_more else ""
     return html_table(title, list(frame.columns), frame.head(MAX_ROWS).to_numpy(object), note)

@@ -1,4 +1,4 @@
-"""Many strings as two arrays, their UTF-8 bytes and offsets: fast to save without pickle, and compact for millions."""
+"""Strings packed into two arrays, UTF-8 bytes and offsets: saved without pickle, and compact for millions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PackedStrings(Sequence[str]):
     def __post_init__(self) -> None:
         offsets = self.offsets
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(self.data) or (np.diff(offsets) < 0).any():
-            raise ValueError("the offsets of its words do not fit")
+            raise ValueError("the offsets do not fit the bytes of the words")
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -23,7 +23,7 @@ _function: Callable[..., None] | None = None  # set in worker processes
 def run_in_processes(function: Callable[..., None], items: Iterable[tuple[Any, ...]], n_jobs: int) -> None:
     """Call the function with every item, in any order, in `n_jobs` worker processes; with one job, in this process.
 
-    The first error, also of `items` itself, ends the run after the calls in flight have returned.
+    The first error of a call or of `items` ends the run, after the calls in flight have returned.
     """
     if n_jobs == 1:
         for item in items:
@@ -47,7 +47,7 @@ def run_in_processes(function: Callable[..., None], items: Iterable[tuple[Any, .
             running = _finish_some(running)
     except BrokenProcessPool as error:
         raise MemoryError(
-            "a worker process has died, perhaps for lack of memory: use fewer processes (n_jobs, --jobs); "
+            "a worker process died, possibly for lack of memory: use fewer processes (n_jobs, --jobs); "
             "a script must guard its code with: if __name__ == '__main__':"
         ) from error
     finally:

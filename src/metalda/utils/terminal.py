@@ -1,6 +1,6 @@
 """Print text from files on a terminal: escape control characters, shorten names, and measure widths.
 
-Documents and labels come from anywhere, so they may contain escape sequences that would act on the terminal.
+Documents and labels are untrusted: they may contain escape sequences that control the terminal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Escape a message, with spaces for line breaks."""
+    """Escape a message, and replace line breaks by spaces."""
     return clean(" ".join(text.splitlines()))
 
 

@@ -1,4 +1,4 @@
-"""Run kernels, which release the GIL, in threads; count jobs; and defer Ctrl-C to a safe place."""
+"""Run kernels, which release the GIL, in threads; count jobs; defer Ctrl-C until work can stop safely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-# Runs a function on every item and gives the results in order: the built-in map, or that of a pool of threads.
+# Runs a function on every item and returns the results in order: the built-in map, or the map of a thread pool.
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
@@ -25,7 +25,7 @@ def count_jobs(n_jobs: int | None) -> int:
 
 
 def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
-    """Return the results in order, computed by `n_jobs` threads."""
+    """Call the function with every item in `n_jobs` threads, and return the results in order."""
     if n_jobs == 1:
         return [function(item) for item in items]
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -34,7 +34,7 @@ def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int
 
 @contextmanager
 def deferred_interrupt() -> Iterator[threading.Event]:
-    """Let Ctrl-C set the event instead of raising, so that work can stop at a safe place; a second Ctrl-C raises.
+    """Let Ctrl-C set the event instead of raising, so that work can stop safely; a second Ctrl-C raises.
 
     Signals can only be handled in the main thread. In other threads the event is never set.
     """

@@ -34,9 +34,9 @@ class Seat(NamedTuple):
 
 
 class DistributedAssignment(Assignment):
-    """Topics of tokens on the workers of a cluster. The turns are those of one machine, hence so is the result.
+    """Topics of tokens on the workers of a cluster. The turns, and so the results, are the same as on one machine.
 
-    A host has consecutive shards, so that only one word group leaves it in a turn.
+    A host has consecutive shards, so that only one word group moves to another host in a turn.
     """
 
     def __init__(self, cluster: Cluster, problem: Problem, topics: Topics, counts: TopicCounts) -> None:
@@ -74,7 +74,7 @@ class DistributedAssignment(Assignment):
             logger.warning("Only %d of %d workers have work: set n_shards (--n-shards).", n_hosts, len(workers))
 
     def leave(self) -> None:
-        """Release the memory of the workers at once. An error that is kept alive would keep our futures too."""
+        """Release the memory of the workers at once; a referenced exception could otherwise keep the futures alive."""
         for future in [*(seat.host for seat in self.seats), *self._incoming]:
             if future is not None:
                 future.release()
@@ -85,14 +85,14 @@ class DistributedAssignment(Assignment):
 
     @property
     def topics(self) -> Topics:  # type: ignore[override]
-        """z of every token, fetched from the hosts."""
+        """Return z of every token, fetched from the hosts."""
         if self._topics is None:
             self._topics = np.concatenate(self._ask_hosts(worker.give_topics, "give-topics"))
         return self._topics
 
     @property
     def counts(self) -> TopicCounts:  # type: ignore[override]
-        """n[k, v], fetched from the hosts."""
+        """Return n[k, v], fetched from the hosts."""
         if not self._counts_are_ours:
             share_groups = self.problem.word_groups
             n_groups, turn = len(share_groups) - 1, max(self._n_turns - 1, 0)
@@ -146,7 +146,7 @@ class DistributedAssignment(Assignment):
                     )
                     for seat, done in zip(seats, swept, strict=True)
                 ]
-                self._incoming = [*leaving[1:], leaving[0]]  # the first shard of the next host held it before
+                self._incoming = [*leaving[1:], leaving[0]]  # the first shard of the next host held the group before
         done = cluster.collect(swept, self.addresses)
         totals = done[0].before + sum(each.change for each in done)
         self._counts.topic_totals[:] = totals
@@ -180,7 +180,7 @@ class DistributedAssignment(Assignment):
         return observed
 
     def _shared_file(self, addresses: Sequence[str]) -> MappedFile | None:
-        """The file with the words of the corpus, if there is one and all these workers can read it."""
+        """Return the file with the words of the corpus, if there is one and all these workers can read it."""
         file = MappedFile.of(self.problem.source)
         if file is None:
             return None
@@ -199,7 +199,7 @@ class DistributedAssignment(Assignment):
         n_threads: int,
         file: MappedFile | None,
     ) -> worker.HostedShards:
-        """The data of the host of shards first … last - 1."""
+        """Return the data of the host of shards first … last - 1."""
         problem, bounds = self.problem, self.problem.shard_bounds
         documents = slice(int(bounds[first]), int(bounds[last]))
         begin, end = int(problem.offsets[documents.start]), int(problem.offsets[documents.stop])
@@ -222,7 +222,7 @@ class DistributedAssignment(Assignment):
         )
 
     def _ready(self, seat: Seat) -> Any:
-        """A small future to wait for, because a host cannot be fetched."""
+        """Return a small future to wait for, because a host cannot be fetched."""
         return self._cluster.submit(worker.Host.require, seat.host, 0, on=seat.address, name="ready")
 
     def _ask_hosts(self, question: Callable[..., Any], name: str) -> list[Any]:
@@ -241,7 +241,7 @@ class DistributedAssignment(Assignment):
         return turns
 
     def _changed(self, alpha: Alpha, beta: Beta) -> worker.LogWeights:
-        """The weights that changed since they were last sent."""
+        """Return the weights that changed since they were last sent."""
         known, now = self._sent, (alpha.log_weights.copy(), beta.log_weights.copy())
         self._sent = worker.LogWeights(*now)
         return worker.LogWeights(*(None if _same(*pair) else pair[1] for pair in zip(known, now, strict=True)))

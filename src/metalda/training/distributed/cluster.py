@@ -1,4 +1,4 @@
-"""A Dask cluster: its usable workers, and work on them with bounded waiting times."""
+"""A Dask cluster: its usable workers, and tasks on them with bounded waiting times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Cluster:
         if not isinstance(client, distributed.Client) or client.asynchronous:
             raise ClusterError(f"client must be a (synchronous) dask.distributed.Client, not {client!r}")
         self._client = client
-        self._heard: dict[str, tuple[float, float]] = {}  # last message by its clock, time of notice by ours
+        self._heard: dict[str, tuple[float, float]] = {}  # last message by its clock, and when we saw it by ours
         self._fitness: dict[str, str | None] = {}  # the reason why a worker cannot be used; None for usable workers
         self._threads: dict[str, int] = {}  # of the workers that `map` uses
         self._numbers = count()
@@ -58,13 +58,13 @@ class Cluster:
         try:
             self._threads = self.wait_for_workers()
         except WorkersLost as loss:
-            raise _too_early(loss) from loss
+            raise _lost_before_training(loss) from loss
         for address, problem in self._fitness.items():
             if problem is not None:
                 raise ClusterError(f"worker {address} {problem}")
 
     def wait_for_workers(self) -> dict[str, int]:
-        """Threads by address of the usable workers, as soon as there is one."""
+        """Wait for a usable worker, and return the threads of all usable workers by address."""
         deadline = time.monotonic() + PATIENCE
         while True:
             workers = self.workers()
@@ -78,7 +78,7 @@ class Cluster:
             time.sleep(min(LOOK_EVERY, PATIENCE / 10))
 
     def workers(self) -> dict[str, int]:
-        """Threads by address of the workers that respond and have this version of metalda."""
+        """Return the threads by address of the workers that respond and have this version of metalda."""
         alive = self._alive()
         self._examine([address for address in alive if address not in self._fitness])
         alive = {address: n for address, n in alive.items() if address in self._fitness}  # others have left since
@@ -91,34 +91,34 @@ class Cluster:
     def submit(
         self, function: Callable[..., Any], *arguments: Any, on: str | list[str] | None = None, name: str
     ) -> Any:
-        """A future for work on one worker, on one of several, or on any; `name` is what the dashboard shows."""
+        """Return a future for a task on one worker, on one of several, or on any; the dashboard shows `name`."""
         where = {} if on is None else {"workers": on, "allow_other_workers": False}
         key = f"{name}-{self._name}-{next(self._numbers)}"
-        return self._asked(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
+        return self._ask(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
     def send(self, data: Any, to: Sequence[str]) -> Any:
-        """A future for data that these workers hold. Raises `WorkersLost` if one of them is lost."""
+        """Send data to these workers and return its future. Raises `WorkersLost` if one of them is lost."""
         request = self._client.scatter([data], workers=list(to), hash=False, timeout=PATIENCE, asynchronous=True)
         try:
-            sent = self._asked(lambda: self._watch(_to_its_end(request), to))[0]
+            sent = self._ask(lambda: self._watch(_to_its_end(request), to))[0]
         except KeyError as error:  # the scheduler does not know the worker any more
             raise WorkersLost(str(error)) from error
-        if len(to) > 1:  # Dask's broadcast would retry a lost worker for ever and block all other sends
+        if len(to) > 1:  # Dask's broadcast would retry a lost worker forever and block all other sends
             self.collect([self.submit(_receive, sent, on=each, name="receive") for each in to], to)
         return sent
 
     def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
-        """The results of work on these workers. Raises `WorkersLost` if one of them is lost."""
+        """Return the results of tasks on these workers. Raises `WorkersLost` if one of them is lost."""
         self._wait(futures, workers)
         self._raise_errors(futures)
         try:
-            return list(self._asked(lambda: self._fetch(futures, workers)))
+            return list(self._ask(lambda: self._fetch(futures, workers)))
         except Exception:
             self._raise_errors(futures)  # of work that Dask repeated because its result was lost
             raise
 
     def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
-        """``function(item, *common)`` for every item, in order, on any free worker, a few items at a time.
+        """Yield ``function(item, *common)`` for every item, in order, on any free worker, a few items at a time.
 
         The common arguments are sent to all workers once. When workers are lost, they are sent again, and the remaining
         workers do the unfinished items.
@@ -161,17 +161,17 @@ class Cluster:
     def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
-            if self._asked(lambda: _is_done(self._client, futures)):
+            if self._ask(lambda: _is_done(self._client, futures)):
                 return
             if any(future.status == "error" for future in futures):
-                return  # others may wait for ever for the failed one
+                return  # others may wait forever for the failed one
             self._require(workers, deadline)
 
     def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> Any:
         return self._watch(self._client.gather(list(futures), asynchronous=True), workers)
 
     def _watch(self, request: Coroutine[Any, Any, T], workers: Sequence[str]) -> T:
-        """The result of a request. Raises `WorkersLost` if a worker is lost, for which Dask might wait for ever."""
+        """Return the result of a request. Raises `WorkersLost` if a worker is lost, since Dask might wait forever."""
         deadline = time.monotonic() + LONGEST_WAIT
         answer = asyncio.run_coroutine_threadsafe(request, self._client.loop.asyncio_loop)
         try:
@@ -180,7 +180,7 @@ class Cluster:
             return answer.result()
         finally:
             answer.cancel()
-            del answer  # it and its error would keep each other alive, and with them all futures
+            del answer  # a reference cycle with its error would keep all futures alive
 
     def _require(self, workers: Sequence[str], deadline: float) -> None:
         """Raise an error if one of these workers is lost, or if the deadline has passed."""
@@ -199,32 +199,32 @@ class Cluster:
         """Raise the error of a worker; as `WorkersLost` or `ClusterError` if the cluster is the cause."""
         from distributed import KilledWorker
 
-        error = self._asked(lambda: future.exception(timeout=PATIENCE))
-        if error is None or isinstance(error, OutOfStep | KilledWorker):  # None if it was cancelled
-            raise WorkersLost(str(error or "their work was cancelled"))
+        error = self._ask(lambda: future.exception(timeout=PATIENCE))
+        if error is None or isinstance(error, OutOfStep | KilledWorker):  # None if it was canceled
+            raise WorkersLost(str(error or "their work was canceled"))
         if isinstance(error, MemoryError) or type(error).__name__ == "PickleError":  # Dask tries the disk
             raise ClusterError("a worker has too little memory for its shards; use more or larger workers")
         raise error
 
     def _alive(self) -> dict[str, int]:
-        """Threads by address of the workers that responded within `PATIENCE` seconds.
+        """Return the threads by address of the workers that responded within `PATIENCE` seconds.
 
         Dask pauses workers that run out of memory. They respond but do no work, and count as silent. Workers that are
-        closing accept no work and wait until ours has been released; they count as lost.
+        closing accept no work and wait until our tasks have been released; they count as lost.
         """
         client = self._client
-        answer = self._asked(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
+        answer = self._ask(lambda: client.sync(client.scheduler.identity, callback_timeout=PATIENCE))["workers"]
         known = {each: about for each, about in answer.items() if about.get("status") != "closing_gracefully"}
         now = time.monotonic()
         for address, about in known.items():
-            said = self._heard.get(address, (None, 0.0))[0] != about["last_seen"]
-            if address not in self._heard or (said and about.get("status") != "paused"):
+            has_reported = self._heard.get(address, (None, 0.0))[0] != about["last_seen"]
+            if address not in self._heard or (has_reported and about.get("status") != "paused"):
                 self._heard[address] = about["last_seen"], now
         silent = {address for address in known if now - self._heard[address][1] > PATIENCE}
         return {address: about["nthreads"] for address, about in known.items() if address not in silent}
 
     def _examine(self, addresses: Sequence[str]) -> None:
-        """Compare the package versions of these workers with ours. The question itself needs no metalda there."""
+        """Compare the package versions of these workers with ours. The check runs on workers without metalda too."""
         names = ("metalda", *SAME_EVERYWHERE)
         asked = {
             (address, name): self.submit(_version_of, name, on=address, name="ask-version")
@@ -234,7 +234,7 @@ class Cluster:
         try:
             self._wait(list(asked.values()), addresses)
             answered = {question: future for question, future in asked.items() if future.status != "error"}
-            versions = self._asked(lambda: self._fetch(list(answered.values()), addresses))
+            versions = self._ask(lambda: self._fetch(list(answered.values()), addresses))
         except WorkersLost:
             return self._examine([address for address in addresses if address in self._alive()])
         answers = dict(zip(answered, versions, strict=True))
@@ -253,15 +253,15 @@ class Cluster:
                     )
         return None
 
-    def _asked(self, question: Callable[[], Any]) -> Any:
-        """The answer of the scheduler. Raises an error that tells a lost scheduler from lost workers."""
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """Return the answer of the scheduler. The error distinguishes a lost scheduler from lost workers."""
         try:
             return question()
         except (concurrent.futures.CancelledError, OSError, *_TIMEOUTS) as error:
             error.__traceback__ = None  # Dask keeps the error, and its traceback would keep all futures alive
             self._require_scheduler(error)
-            cancelled = isinstance(error, concurrent.futures.CancelledError)  # as when a connection is lost
-            raise WorkersLost("their work was cancelled" if cancelled else str(error) or "no answer") from error
+            canceled = isinstance(error, concurrent.futures.CancelledError)  # for example when a connection is lost
+            raise WorkersLost("their work was canceled" if canceled else str(error) or "no answer") from error
         except Exception as error:
             if self._client.status in ("closing", "closed"):  # by Dask; then any request may fail in any way
                 raise _no_scheduler() from error
@@ -287,24 +287,24 @@ def _is_done(client: Any, futures: Sequence[Any]) -> bool:
         with client.as_current():
             wait(list(futures), timeout=LOOK_EVERY)
     except _TIMEOUTS as error:
-        error.__traceback__ = None  # as in Cluster._asked
+        error.__traceback__ = None  # as in Cluster._ask
         return False
     return True
 
 
 async def _to_its_end(request: Coroutine[Any, Any, T]) -> T:
-    """A request that continues without a waiting caller; interrupted data would stay on the workers for ever."""
+    """Finish a request even without a waiting caller; otherwise interrupted data would stay on the workers."""
     return await asyncio.shield(request)
 
 
 def _receive(data: Any) -> None:
-    """A task without effect that brings its data to a worker."""
+    """Do nothing: a task that only moves its data to a worker."""
 
 
-_version_of = importlib.metadata.version  # of the standard library, so that any worker can be asked
+_version_of = importlib.metadata.version  # of the standard library, so that it runs on any worker
 
 
-def _too_early(loss: WorkersLost) -> ClusterError:
+def _lost_before_training(loss: WorkersLost) -> ClusterError:
     return ClusterError(f"workers were lost before training started ({loss}); try again")
 
 

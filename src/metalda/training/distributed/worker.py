@@ -21,7 +21,7 @@ from metalda.utils.threads import Run
 
 
 class OutOfStep(RuntimeError):
-    """Raised when a host's number of turns differs from the client's, because Dask made a lost host again."""
+    """Raised when a host's number of turns differs from the client's, because Dask has recreated a lost host."""
 
 
 class FilePart(NamedTuple):
@@ -52,13 +52,13 @@ class HostedShards:
 
 
 class HostTurn(NamedTuple):
-    """The outcome of a turn for the shards of a host. Most fields are filled after the last turn of a sweep only."""
+    """The result of a turn for the shards of a host. Most fields are filled only after the last turn of a sweep."""
 
     change: NDArray[np.int64]  # of n[k, .]
     before: NDArray[np.int64] | None = None  # n[k, .] before the turn
     n_moved: int = 0  # in the whole sweep
     log_likelihoods: Sequence[float] = ()  # of every shard, log p(z | alpha)
-    of_words: Sequence[float] = ()  # of every shard's group of words
+    of_words: Sequence[float] = ()  # log-likelihood terms of every shard's word group
     n_bytes: int = 0  # of counts that came from another host in this sweep
 
 
@@ -132,9 +132,9 @@ def sweep_turn(
     previous: Sequence[HostTurn],
     incoming: PackedCounts | None,
 ) -> HostTurn:
-    """One turn of a sweep for the shards of a host, which has done `n_turns` turns before.
+    """Do one turn of a sweep for the shards of a host, which has done `n_turns` turns before.
 
-    n[k, .] is given at the start of a sweep, and later by the changes of all hosts in the turn before. The word group
+    n[k, .] is given at the start of a sweep, and later by the changes of all hosts in the previous turn. The word group
     of the last shard comes from another host, if there is one.
     """
     host.require(n_turns)
@@ -161,12 +161,12 @@ def sweep_turn(
 
 
 def add_turns(turns: Sequence[HostTurn]) -> HostTurn:
-    """The sum of the changes of several hosts."""
+    """Return the sum of the changes of several hosts."""
     return HostTurn(np.sum([each.change for each in turns], axis=0))
 
 
 def hand_over(host: Host, swept: HostTurn, n_turns: int, turn: int) -> PackedCounts:
-    """The counts that the first shard held in a turn. They go to the preceding shard, on another host.
+    """Return the counts that the first shard held in a turn. They go to the preceding shard, on another host.
 
     The next turn may already be running. It changes other counts.
     """
@@ -178,7 +178,7 @@ def hand_over(host: Host, swept: HostTurn, n_turns: int, turn: int) -> PackedCou
 def observe_documents(
     host: Host, n_turns: int, rngs: Sequence[np.random.Generator]
 ) -> tuple[list[tuple[Any, ...]], Sequence[np.random.Generator]]:
-    """The statistics of every shard for the prior of documents, and the generators after drawing them."""
+    """Return the statistics of every shard for the prior of documents, and the generators after drawing them."""
     host.require(n_turns)
     prior, share = host.doc_prior, host.share
     assert isinstance(prior, LearnsFromDocuments)
@@ -192,13 +192,13 @@ def observe_documents(
 
 
 def give_topics(host: Host, n_turns: int) -> Topics:
-    """The topics of all tokens of a host."""
+    """Return the topics of all tokens of a host."""
     host.require(n_turns)
     return np.array(host.share.topics)
 
 
 def give_counts(host: Host, n_turns: int) -> list[PackedCounts]:
-    """The counts of the word group that every shard of a host held last, or holds first before any sweep."""
+    """Return the counts of the word group that every shard of a host held last, or first before any sweep."""
     host.require(n_turns)
     share = host.share
     turn = n_turns - 1 if n_turns else 0
