@@ -15,7 +15,7 @@ class Ours:
     def __init__(self, corpus: Any, model: Any, n_jobs: int = 1) -> None:
         from metalda.training.gibbs import Generators, start_chain
 
-        self.problem = model._pose(corpus)
+        self.problem = model._build_problem(corpus)
         self.rngs = Generators.spawn(0, self.problem)
         self.state = start_chain(self.problem, np.random.default_rng(0), n_jobs)
         self.run: Any = ThreadPoolExecutor(n_jobs).map if n_jobs > 1 else map

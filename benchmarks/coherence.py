@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.data import data_folder, load_ws
 from metalda import LDA, coherence
 from metalda.corpus.schema import TOKEN_PATTERN
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 
 MEASURES = {"npmi": "c_npmi", "c_v": "c_v", "uci": "c_uci"}
 
@@ -39,7 +39,7 @@ def read_tokens(path: Any, n_documents: int | None) -> list[list[str]]:
 
 def make_topics(known: set[str], n_topics: int = 100, top_n: int = 10) -> list[list[str]]:
     model = LDA(n_topics, n_iter=100, random_state=0, verbose=False).fit(load_ws()[0])
-    words = [[model.vocabulary_[v] for v in row] for row in best_words(model.components_, 10 * top_n)]
+    words = [[model.vocabulary_[v] for v in row] for row in top_indices(model.components_, 10 * top_n)]
     return [[word for word in row if word in known][:top_n] for row in words]
 
 

@@ -12,8 +12,8 @@ WORDS = sorted({word for text in PETS + SKIES for word in text.split()})
 def write_small_ws(folder: Path) -> Path:
     """Make the folder, as METALDA_DATA would name it."""
     (folder / "WS").mkdir(parents=True)
-    labelled = [("pets", text) for text in PETS] + [("sky", text) for text in SKIES]
-    lines = [f"{i}\t{label}\t{text}\n" for i, (label, text) in enumerate(labelled)]
+    labeled = [("pets", text) for text in PETS] + [("sky", text) for text in SKIES]
+    lines = [f"{i}\t{label}\t{text}\n" for i, (label, text) in enumerate(labeled)]
     (folder / "WS" / "train_doc.txt").write_text("".join(lines * 3))
     (folder / "WS" / "test_doc.txt").write_text("".join(lines))
     (folder / "WS" / "binary_embeddings.txt").write_text("".join(f"{word}\t{len(word) % 3}\n" for word in WORDS))

@@ -17,7 +17,7 @@ import pytest
 import metalda
 from cli.helpers import Run, Write, error_line, news
 from metalda.cli.fit import _default_output as default_output
-from metalda.models.registry import MODELS, ModelEntry
+from metalda.models.registry import CLASSES, MODELS, ModelEntry
 
 FAST = ("-k", 2, "--iterations", 6)
 
@@ -101,7 +101,9 @@ def test_an_unknown_model_is_refused_and_the_known_ones_are_in_the_help(run: Run
 def test_an_option_without_a_parameter_is_refused_for_whatever_model(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metalda.models.registry.MODELS", (*MODELS, ModelEntry("few", "Few", __name__, "has little")))
+    few = ModelEntry("few", "Few", __name__, "has little")
+    monkeypatch.setattr("metalda.models.registry.MODELS", (*MODELS, few))
+    monkeypatch.setitem(CLASSES, "Few", few)
     options = ("--model", "few", "--text", "body", "--iterations", 6)
     assert run("fit", data, "-o", tmp_path / "m", *options, "--quiet").exit_code == 0  # --topics is not needed
     assert "--topics is not an option of --model few; it is one of: metalda, lda" in error_line(

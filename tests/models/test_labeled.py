@@ -12,10 +12,10 @@ LONGER = {**QUICK, "n_iter": 200}
 
 def test_with_every_label_on_every_document_it_is_lda():
     texts = PETS + SKIES
-    labelled = LabeledLDA(**QUICK).fit(texts, [["a", "b", "c"]] * 10)
+    labeled = LabeledLDA(**QUICK).fit(texts, [["a", "b", "c"]] * 10)
     plain = LDA(3, **QUICK).fit(texts)
-    np.testing.assert_array_equal(labelled.components_, plain.components_)
-    np.testing.assert_array_equal(labelled.doc_topics_, plain.doc_topics_)
+    np.testing.assert_array_equal(labeled.components_, plain.components_)
+    np.testing.assert_array_equal(labeled.doc_topics_, plain.doc_topics_)
 
 
 def test_with_one_topic_per_label_and_none_shared_both_are_one_model():

@@ -15,7 +15,7 @@ WITHOUT_VECTOR = ("whisker", "wind")  # of the words of the corpus
 
 
 def _chain(model, n_sweeps):
-    problem = model._pose(corpus())
+    problem = model._build_problem(corpus())
     rngs = Generators.spawn(0, problem)
     state = start_chain(problem, rngs.start)
     for _ in range(n_sweeps):

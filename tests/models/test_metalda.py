@@ -12,9 +12,9 @@ from metalda import LDA, Corpus, MetaLDA, WordFeatures
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.models.transform import LEFT_OUT, encode
-from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
+from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone
 
 
 def test_metalda_with_fixed_priors_is_lda():
@@ -89,12 +89,12 @@ def test_effects_lie_in_their_intervals():
 
 
 def test_a_document_without_labels_gets_the_average_prior_if_all_of_training_had_labels():
-    labelled = Corpus.from_texts(PETS + SKIES, ["pets"] * 5 + ["sky"] * 5)
-    model = MetaLDA(3, **QUICK).fit(labelled)
+    labeled = Corpus.from_texts(PETS + SKIES, ["pets"] * 5 + ["sky"] * 5)
+    model = MetaLDA(3, **QUICK).fit(labeled)
     expected = np.mean([draw.mean_alpha for draw in model.draws_], axis=0)
     np.testing.assert_allclose(model.transform([""])[0], expected / expected.sum(), rtol=1e-5)
     by_hand = [
-        mean_alpha([draw], model._prior_of_documents(Design.build(labelled.labels, 10)), False).mean(axis=0)
+        mean_alpha_of_new([draw], model._prior_of_documents(Design.build(labeled.labels, 10)), False).mean(axis=0)
         for draw in model.draws_
     ]
     np.testing.assert_allclose(np.mean(by_hand, axis=0), expected, rtol=1e-5)
@@ -183,7 +183,9 @@ def test_averaging_over_draws_is_done_after_forming_alpha_and_phi():
     np.testing.assert_allclose(model.components_.T, phi, rtol=1e-5)
     design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 3))), model.label_names_), 1)
     alpha = np.mean([np.exp(draw.log_doc_weights.sum(axis=0)) for draw in model.draws_], axis=0)
-    np.testing.assert_allclose(mean_alpha(model.draws_, model._prior_of_documents(design), True)[0], alpha, rtol=1e-5)
+    np.testing.assert_allclose(
+        mean_alpha_of_new(model.draws_, model._prior_of_documents(design), True)[0], alpha, rtol=1e-5
+    )
 
 
 def test_last_uses_the_last_state_only():
@@ -285,8 +287,8 @@ def test_the_best_words_are_those_of_a_stable_sort(top_n):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 6, (5, 40)).astype(np.float32)  # many ties
     expected = np.argsort(-rows, axis=1, kind="stable")[:, :top_n]
-    np.testing.assert_array_equal(best_words(rows, top_n), expected)
-    np.testing.assert_array_equal(best_words(rows[0], top_n), expected[0])
+    np.testing.assert_array_equal(top_indices(rows, top_n), expected)
+    np.testing.assert_array_equal(top_indices(rows[0], top_n), expected[0])
 
 
 def test_a_frame_of_counts_is_read_by_the_names_of_its_columns():

@@ -42,16 +42,16 @@ class AsymmetricLDA(TopicModel):
         "word_prior": [POSITIVE],
     }
 
-    def _pose(self, corpus):
+    def _build_problem(self, corpus):
         if len(self.doc_prior) != self.n_components or min(self.doc_prior) <= 0:
             raise InputError(f"doc_prior must be {self.n_components} positive numbers, one for each topic")
-        return super()._pose(corpus)
+        return super()._build_problem(corpus)
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Given(documents, 1.0, tuple(self.doc_prior))
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return Given(design, 1.0, tuple(self.doc_prior))
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return Fixed(design, self.word_prior)
 
 
 def test_the_prior_is_what_was_given():

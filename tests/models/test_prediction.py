@@ -39,7 +39,7 @@ def test_a_label_has_the_probability_of_all_sets_with_it():
     model = MetaLDA(2, **LONGER).fit(PETS + SKIES, labels)
     probabilities = model.predict_label_probabilities(NEW)
     assert (probabilities["home"] <= probabilities["pets"]).all(), "home never came without pets"
-    np.testing.assert_allclose(probabilities["pets"] + probabilities["sky"], 1, rtol=1e-5)  # unlabelled: not a set
+    np.testing.assert_allclose(probabilities["pets"] + probabilities["sky"], 1, rtol=1e-5)  # unlabeled: not a set
     assert model.predict_labels(NEW, threshold=1e-9)[0][0] == "pets"
     assert set(model.predict_labels(NEW, threshold=1e-9)[0]) == {"pets", "home", "sky"}
     assert model.predict_labels(NEW, threshold=0.99999) != model.predict_labels(NEW, threshold=1e-9)
@@ -53,7 +53,7 @@ def test_of_very_many_sets_the_most_frequent_are_considered(monkeypatch):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_the_labelled_models_have_the_same_interface():
+def test_the_labeled_models_have_the_same_interface():
     model = LabeledLDA(**LONGER).fit(PETS + SKIES, LABELS)
     assert model.predict_labels(NEW, threshold=0.5) == [("pets",), ("sky",), ("pets",)]
 

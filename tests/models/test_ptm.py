@@ -26,7 +26,7 @@ def _tokens(documents):
 
 
 def _chain(model, documents, seed=0):
-    problem = model._pose(documents)
+    problem = model._build_problem(documents)
     rngs = Generators.spawn(seed, problem)
     return problem, start_chain(problem, rngs.start), rngs
 
@@ -104,7 +104,7 @@ def test_with_a_pseudo_document_for_each_document_its_sweep_is_that_of_lda():
     """Token by token, from the same topics and the same seeds."""
     documents = corpus()
     problem, state, rngs = _frozen_chain(PTM(4, n_pseudo_documents=10), documents, seed=3)
-    plain = LDA(4)._pose(documents)
+    plain = LDA(4)._build_problem(documents)
     other = plain.sampler.restore(plain, {"topics": state.topics}, 1)
     for _ in range(20):
         twin = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import pytest
 from contracts import CASES, QUICK, Case, corpus, quietly
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.report.summary import Summary, summarize
 from metalda.report.words import SHOWN
 
@@ -57,7 +57,7 @@ def test_every_model_has_a_summary_that_json_can_hold(case: Case, given: bool) -
 
 def test_words_of_a_topic_are_in_the_order_of_their_probability(summary: Summary, model: MetaLDA) -> None:
     for topic, row in zip(summary.topics, model.components_, strict=True):
-        best = best_words(row, SHOWN)
+        best = top_indices(row, SHOWN)
         assert names(summary, topic.words[:SHOWN]) == [model.vocabulary_[v] for v in best]
         assert topic.probabilities[:SHOWN] == pytest.approx(row[best], rel=1e-3)
 

@@ -55,7 +55,7 @@ def test_assignments_follow_the_exact_posterior(by_word, n_topics):
 
 
 @pytest.mark.parametrize(("topics_per_label", "n_shared"), slow_after_first([(1, 1), (1, 0), (2, 0)]))
-def test_labelled_documents_follow_the_exact_posterior_over_their_topics(topics_per_label, n_shared):
+def test_labeled_documents_follow_the_exact_posterior_over_their_topics(topics_per_label, n_shared):
     """Labeled LDA and PLLDA: one document has one label, one has both, and one has none and may have every topic."""
     rng = np.random.default_rng(topics_per_label)
     n_topics = 2 * topics_per_label + n_shared

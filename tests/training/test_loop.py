@@ -18,7 +18,7 @@ from metalda.priors import Gamma
 from metalda.samplers import Problem, Tokens, TopicCounts
 from metalda.samplers.shards import Shard, cut_blocks, group_words, order_by_group, shard_bounds
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.loop import kept_sweeps
+from metalda.training.loop import kept_iterations
 from metalda.utils.threads import count_jobs
 
 
@@ -34,7 +34,7 @@ from metalda.utils.threads import count_jobs
     ],
 )
 def test_draws_are_counted_back_from_the_last_sweep(schedule, expected):
-    assert kept_sweeps(*schedule) == expected
+    assert kept_iterations(*schedule) == expected
 
 
 @given(lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40), n_shards=st.integers(1, 8))

@@ -32,12 +32,12 @@ def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monke
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_copies_for_threads_count_only_where_there_are_some(case):
     one, two = (
-        [memory.estimate_memory(case.make(n_shards=n)._pose(corpus()), 1, n_jobs) for n_jobs in (1, 2, 99)]
+        [memory.estimate_memory(case.make(n_shards=n)._build_problem(corpus()), 1, n_jobs) for n_jobs in (1, 2, 99)]
         for n in (1, 2)
     )
     assert one[0] == one[1] == one[2]
     assert two[1] == two[2] >= two[0]
-    assert (two[1] > two[0]) == (not isinstance(case.make()._pose(corpus()).sampler, Tokens))
+    assert (two[1] > two[0]) == (not isinstance(case.make()._build_problem(corpus()).sampler, Tokens))
 
 
 def test_the_memory_of_this_machine_is_known():
@@ -50,7 +50,7 @@ def test_words_on_the_disk_need_no_memory(n_shards, bytes_per_token, tmp_path, m
     monkeypatch.setattr(arrays, "LARGE", 1)
     model, documents = LDA(3, n_shards=n_shards), corpus()
     documents.save(tmp_path / "corpus")
-    here, on_disk = (model._pose(each) for each in (documents, Corpus.load(tmp_path / "corpus")))
+    here, on_disk = (model._build_problem(each) for each in (documents, Corpus.load(tmp_path / "corpus")))
     assert arrays.is_mapped(on_disk.words)
     saved = memory.estimate_memory(here, 1, 1) - memory.estimate_memory(on_disk, 1, 1)
     assert saved == bytes_per_token * documents.n_tokens

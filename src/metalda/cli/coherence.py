@@ -115,7 +115,7 @@ def coherence(
             token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
             format=input_format,
             encoding=encoding or "utf-8",
-            n_jobs=options.jobs(jobs),
+            n_jobs=options.check_jobs(jobs),
             cluster=cluster,
         ),
         measure.value,

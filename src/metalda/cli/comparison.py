@@ -97,7 +97,7 @@ def run_models(
     from metalda.storage import check_writable
 
     test_size = run_options.held_out
-    parameters = {**model_options.given, "n_jobs": options.jobs(run_options.jobs)}
+    parameters = {**model_options.given, "n_jobs": options.check_jobs(run_options.jobs)}
     check_writable(output, "comparison")
     known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # checks names early
     word_files.require_use(known, who)

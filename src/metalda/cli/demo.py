@@ -52,7 +52,7 @@ def demo(
         from metalda.report.page import check_page
 
         check_page(report)
-    jobs = options.jobs(jobs)
+    jobs = options.check_jobs(jobs)
     corpus = load_python_docs(min_df=1, verbose=sys.stderr.isatty())
     train, test = corpus.split(test_size=0.2, random_state=seed)
     # Words of the held-out documents have features too: features depend on the spelling only.

@@ -115,7 +115,7 @@ def fit(
         raise InputError(f"{output}: contains a {earlier}, which --no-clobber keeps: give another folder with --output")
     if checkpoint is not None:
         _check_checkpoint(checkpoint, output, checkpoint_every, resume)
-    others = {"n_jobs": options.jobs(jobs), "random_state": seed, "verbose": not quiet}
+    others = {"n_jobs": options.check_jobs(jobs), "random_state": seed, "verbose": not quiet}
     estimator = model_options.make_model(model, **others)
     known = parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")

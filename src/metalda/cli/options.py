@@ -378,7 +378,7 @@ def whole_numbers(text: str, option: str) -> tuple[int, ...]:
     return numbers
 
 
-def jobs(value: int) -> int:
+def check_jobs(value: int) -> int:
     """Check a number of threads or processes."""
     if value == 0:
         raise InputError("--jobs 0: expected at least 1, or -1 for all cores")
@@ -390,7 +390,7 @@ def load_model(path: Path, n_jobs: int) -> TopicModel:
     import metalda
 
     model = metalda.load(path)
-    model.set_params(n_jobs=jobs(n_jobs))
+    model.set_params(n_jobs=check_jobs(n_jobs))
     return model
 
 
@@ -416,7 +416,7 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
     if address == "local":
         from metalda.utils.threads import count_jobs
 
-        n_workers = count_jobs(jobs(n_jobs))
+        n_workers = count_jobs(check_jobs(n_jobs))
         with (
             LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
             Client(workers) as client,

@@ -49,7 +49,7 @@ def prepare(
     corpus = Corpus.prepare(
         data,
         output,
-        n_jobs=options.jobs(jobs),
+        n_jobs=options.check_jobs(jobs),
         verbose=not quiet,
         resume=not restart,
         id=id,

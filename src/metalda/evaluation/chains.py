@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import affinity, match
 from metalda.models.effects import center, feature_weights, label_weights
-from metalda.training.loop import count_burn_in, kept_sweeps
+from metalda.training.loop import count_burn_in, kept_iterations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -328,5 +328,5 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """Return the log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
     trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
-    kept = kept_sweeps(model.n_iter, model.burn_in, model.thin, model.n_draws)
+    kept = kept_iterations(model.n_iter, model.burn_in, model.thin, model.n_draws)
     return trace[[number - 1 for number in sorted({*kept, len(trace)}) if 0 < number <= len(trace)]]

@@ -13,7 +13,7 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
 
@@ -73,7 +73,7 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
     check_is_fitted(model)
     if top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
-    return best_words(model.components_, top_n)
+    return top_indices(model.components_, top_n)
 
 
 def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
@@ -83,7 +83,7 @@ def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.floa
     """
     if corpus is None or len(model.vocabulary_) < 2:
         return None
-    top = {model.vocabulary_[v] for v in np.unique(best_words(model.components_, 10))}
+    top = {model.vocabulary_[v] for v in np.unique(top_indices(model.components_, 10))}
     if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
         return None
     return coherence(model, corpus, "npmi", window=0, smoothing=0).scores

@@ -25,7 +25,7 @@ from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
-from metalda.training.loop import Trained, kept_sweeps, train
+from metalda.training.loop import Trained, kept_iterations, train
 from metalda.training.memory import require_memory
 from metalda.utils.threads import count_jobs
 
@@ -79,9 +79,9 @@ class TopicModel(FoldingIn):
             raise InputError("the corpus is empty: there is no document to learn from")
         if corpus.n_tokens == 0:
             raise InputError("every document is empty: there is no word to learn from; check the tokenizing options")
-        problem = self._pose(corpus)
+        problem = self._build_problem(corpus)
         cluster = None if client is None else self._require_cluster(client, problem)
-        keep, n_jobs = kept_sweeps(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
+        keep, n_jobs = kept_iterations(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
         require_memory(problem, len(keep), n_jobs)
         trained = train(
             problem,
@@ -115,10 +115,10 @@ class TopicModel(FoldingIn):
         """Raise the errors that `fit` would raise for the parameters, and for the corpus if one is given."""
         self._validate_params()
         if corpus is not None:
-            self._pose(corpus)
+            self._build_problem(corpus)
         return self
 
-    def _pose(self, corpus: Corpus) -> Problem:
+    def _build_problem(self, corpus: Corpus) -> Problem:
         """Return the posterior of this model on these documents."""
         labels = _drop_empty_columns(corpus.labels) if self.uses_labels else None
         doc_prior = self._prior_of_documents(Design.build(labels, len(corpus), real=self._real_labels))

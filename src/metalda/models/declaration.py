@@ -18,7 +18,7 @@ from metalda.meta.design import Design
 from metalda.models.effects import EffectTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
-from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
+from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone
 from metalda.samplers.folding import Documents, infer_theta
 from metalda.utils.threads import count_jobs
 
@@ -53,11 +53,11 @@ class Declaration(EffectTables):
     }
 
     @abstractmethod
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
+    def _prior_of_documents(self, design: Design) -> LogLinear:
         """Return the prior of documents with these labels."""
 
     @abstractmethod
-    def _prior_of_words(self, words: Design) -> LogLinear:
+    def _prior_of_words(self, design: Design) -> LogLinear:
         """Return the prior of words with these features."""
 
     def _sampler(self, corpus: Corpus) -> Sampler:
@@ -116,7 +116,7 @@ class Declaration(EffectTables):
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return theta of new documents, given phi[word, topic]."""
-        alpha = mean_alpha(draws, self._prior_of_documents(labels), self.fitted_.has_unlabeled)
+        alpha = mean_alpha_of_new(draws, self._prior_of_documents(labels), self.fitted_.has_unlabeled)
         return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
 
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:

@@ -205,7 +205,7 @@ class FittedModel(BaseEstimator):
         vocabulary = self.fitted_.vocabulary
         if top_n < 1:
             raise InputError(f"top_n must be at least 1, not {top_n}")
-        return [[vocabulary[v] for v in row] for row in best_words(self.components_, top_n)]
+        return [[vocabulary[v] for v in row] for row in top_indices(self.components_, top_n)]
 
     def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
         """Return the most probable words of one topic, with their probabilities."""
@@ -215,7 +215,7 @@ class FittedModel(BaseEstimator):
         if not 0 <= topic < fitted.n_topics:
             raise InputError(f"no topic {topic}; topics are numbered 0 to {fitted.n_topics - 1}")
         probabilities = fitted.phi[:, topic]
-        best = best_words(probabilities, top_n)
+        best = top_indices(probabilities, top_n)
         return pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities[best]})
 
     def _repr_html_inner(self) -> str:
@@ -249,10 +249,10 @@ def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def best_words(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[np.int64]:
+def top_indices(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[np.int64]:
     """Return the columns of the most probable words of a topic, or of each topic; ties go to the first column."""
     if probabilities.ndim > 1:
-        return np.array([best_words(row, top_n) for row in probabilities], np.int64)
+        return np.array([top_indices(row, top_n) for row in probabilities], np.int64)
     candidates = np.arange(len(probabilities))
     if 0 < top_n < len(probabilities) // 2:  # a partition finds the candidates without sorting all words
         candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])

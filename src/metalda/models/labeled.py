@@ -50,13 +50,13 @@ class _LabeledModel(TopicModel):
         """Return the number of topics per label, and the number of shared topics."""
         return 1, 0
 
-    def _pose(self, corpus: Corpus) -> Problem:
+    def _build_problem(self, corpus: Corpus) -> Problem:
         if corpus.labels is None or not corpus.labels.matrix.nnz:
             raise InputError(
                 f"{type(self).__name__} learns a topic for every label, but no document has a label: give them as y, "
                 "or in the corpus (--labels COLUMN)"
             )
-        return super()._pose(corpus)
+        return super()._build_problem(corpus)
 
     def _count_topics(self, label_names: tuple[str, ...]) -> int:
         per_label, n_shared = self._topics_of_labels
@@ -67,11 +67,11 @@ class _LabeledModel(TopicModel):
             )
         return n_topics
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Masked(documents, self.doc_prior, *self._topics_of_labels)
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return Masked(design, self.doc_prior, *self._topics_of_labels)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return Fixed(design, self.word_prior)
 
     @property
     def topic_labels_(self) -> tuple[str, ...]:

@@ -50,8 +50,8 @@ class LDA(TopicModel):
         "word_prior": [POSITIVE],
     }
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Fixed(documents, self.doc_prior)
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return Fixed(design, self.doc_prior)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return Fixed(design, self.word_prior)

@@ -153,7 +153,7 @@ def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.floa
     """Return an LDA whose only draw is this state."""
     model = LDA(len(alpha), doc_prior=float(alpha.mean()), word_prior=beta, n_shards=1, random_state=0)
     model.validate()
-    problem = model._pose(corpus)
+    problem = model._build_problem(corpus)
     log_beta = np.full((1, len(alpha)), np.log(beta))
     state = resume_chain(problem, {"topics": topics}, np.log(alpha)[None], log_beta)
     doc_topics = np.zeros((len(corpus), len(alpha)), np.float32)

@@ -111,22 +111,22 @@ class MetaLDA(TopicModel):
     def uses_word_features(self) -> bool:
         return self.word_prior == "features"
 
-    def _pose(self, corpus: Corpus) -> Problem:
+    def _build_problem(self, corpus: Corpus) -> Problem:
         if self.uses_labels and corpus.labels is None:
             logger.info("No labels: all documents share one learned prior (the paper's 'def').")
         if self.uses_word_features and self.word_features is None:
             logger.info("No word features: all words share one learned prior per topic (the paper's 'def').")
-        return super()._pose(corpus)
+        return super()._build_problem(corpus)
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
+    def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):
-            return Gamma(documents, START_ALPHA, self.mu)
-        return Fixed(documents, self.doc_prior)
+            return Gamma(design, START_ALPHA, self.mu)
+        return Fixed(design, self.doc_prior)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
+    def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return Gamma(words, START_BETA, self.nu)
-        return Fixed(words, self.word_prior)
+            return Gamma(design, START_BETA, self.nu)
+        return Fixed(design, self.word_prior)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.uses_word_features else None

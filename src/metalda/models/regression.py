@@ -38,13 +38,13 @@ class _RegressionModel(TopicModel):
         "optimize_interval": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def _pose(self, corpus: Corpus) -> Problem:
+    def _build_problem(self, corpus: Corpus) -> Problem:
         if self.n_iter <= self.optimize_burn_in:
             warn(
                 f"training ends before the first optimization of the weights, so they stay 0: make n_iter "
                 f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
             )
-        return super()._pose(corpus)
+        return super()._build_problem(corpus)
 
     def _regression(self, design: Design, start: float) -> Regression:
         settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
@@ -101,11 +101,11 @@ class DMR(_RegressionModel):
     def uses_labels(self) -> bool:
         return True
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return self._regression(documents, START_ALPHA)
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return self._regression(design, START_ALPHA)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return Fixed(design, self.word_prior)
 
 
 @dataclass(eq=False, repr=False)
@@ -149,11 +149,11 @@ class WFLDA(_RegressionModel):
         "doc_prior": [POSITIVE],
     }
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Fixed(documents, self.doc_prior)
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return Fixed(design, self.doc_prior)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return self._regression(words, START_BETA)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return self._regression(design, START_BETA)
 
     @property
     def uses_word_features(self) -> bool:

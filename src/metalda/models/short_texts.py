@@ -70,11 +70,11 @@ class DMM(TopicModel):
         "word_prior": [POSITIVE],
     }
 
-    def _prior_of_documents(self, documents: Design) -> LogLinear:
-        return Fixed(documents, DOC_PRIOR_IN_ALL / self.n_components if self.doc_prior is None else self.doc_prior)
+    def _prior_of_documents(self, design: Design) -> LogLinear:
+        return Fixed(design, DOC_PRIOR_IN_ALL / self.n_components if self.doc_prior is None else self.doc_prior)
 
-    def _prior_of_words(self, words: Design) -> LogLinear:
-        return Fixed(words, self.word_prior)
+    def _prior_of_words(self, design: Design) -> LogLinear:
+        return Fixed(design, self.word_prior)
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         return Urn()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.evaluation.matching import match, model_distances
 from metalda.evaluation.measures import topic_coherence, topic_diversity
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.report.values import cut, rounded
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
     measured = topic_coherence(model, corpus)
     history = model.history_
     shares = model.topics(top_n=1)["share"]
-    best = best_words(model.components_, _TOP_WORDS)
+    best = top_indices(model.components_, _TOP_WORDS)
     return ComparedModel(
         name=cut(name),
         model=type(model).__name__,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
 from metalda.report.words import ReportWords
@@ -58,7 +58,7 @@ class DocumentSelection:
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
         n_typical = min(_TYPICAL, max(most // n_topics, 1), len(filled))
-        typical = np.array([filled[best_words(column[filled], n_typical)] for column in theta.T])  # [topic, document]
+        typical = np.array([filled[top_indices(column[filled], n_typical)] for column in theta.T])  # [topic, document]
         first = np.unique(typical)[:most]
         others = np.setdiff1d(np.arange(len(corpus)), first, assume_unique=True)
         n_others = min(most - len(first), len(others))
@@ -109,7 +109,7 @@ def summarize_documents(
         known, theta = chosen.known(row), chosen.theta[row]
         words.append(_places(chosen.tokens(row), known, corpus, report_words))
         word_topics.append(_topics_of(known, theta, report_words.phi))
-        best = best_words(theta, _MAX_TOPICS)
+        best = top_indices(theta, _MAX_TOPICS)
         best = best[theta[best] >= min(_MIN_SHARE, theta[best[0]])]
         topics.append(tuple(best.tolist()))
         shares.append(rounded(theta[best], 3))

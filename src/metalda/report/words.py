@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.fitted import best_words
+from metalda.models.fitted import top_indices
 from metalda.report.values import Numbers, cut, rounded, significant
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ReportWords:
         self._marginal = self.topic_shares @ self.phi  # p(word) in the whole model
         self.by_topic = self._most_relevant()
         kept = np.zeros(len(self._marginal), bool)
-        kept[best_words(self._marginal, MAX_WORDS)] = True
+        kept[top_indices(self._marginal, MAX_WORDS)] = True
         for words in (*self.by_topic, *known):
             kept[words] = True
         chosen = np.flatnonzero(kept)
@@ -65,7 +65,7 @@ class ReportWords:
         result = []
         for row in self.phi:
             log_phi = np.log(np.maximum(row.astype(np.float64), tiny))
-            best = [best_words(row, n)]
+            best = [top_indices(row, n)]
             for step in range(10):
                 relevance = log_phi - (1 - step / 10) * log_marginal
                 best.append(np.argpartition(-relevance, n - 1)[:n])
@@ -89,7 +89,7 @@ class ReportWords:
         """Return the word section."""
         weights = self.phi[:, self._chosen].T * self.topic_shares
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        best = best_words(weights, _MAX_TOPICS)
+        best = top_indices(weights, _MAX_TOPICS)
         kept = [row[weights[i, row] >= _MIN_SHARE] for i, row in enumerate(best)]
         nothing = ((),) * len(self._unknown)
         return WordSection(

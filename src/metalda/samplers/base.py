@@ -37,7 +37,7 @@ class Problem:
     word_prior: LogLinear
     sampler: Sampler
     shard_bounds: NDArray[np.int64]  # shard s: documents shard_bounds[s] … shard_bounds[s + 1] - 1
-    source: NDArray[np.int32] | None = None  # the words in the order of the corpus
+    corpus_words: NDArray[np.int32] | None = None  # the words in the order of the corpus
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:

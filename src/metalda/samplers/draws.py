@@ -32,13 +32,15 @@ class Draw:
     word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
 
-    def beta(self, unseen: LogLinear) -> NDArray[np.float64]:
-        """Return beta[word, k] of out-of-vocabulary words."""
-        return unseen.products(self.log_word_weights)[unseen.design.row_of].astype(np.float64)
+    def beta(self, word_prior: LogLinear) -> NDArray[np.float64]:
+        """Return beta[word, k] of out-of-vocabulary words with this prior."""
+        return word_prior.products(self.log_word_weights)[word_prior.design.row_of].astype(np.float64)
 
-    def add_phi(self, total: NDArray[np.float32], words: LogLinear, mass_unseen: NDArray[np.float64] | float) -> None:
+    def add_phi(
+        self, total: NDArray[np.float32], word_prior: LogLinear, mass_unseen: NDArray[np.float64] | float
+    ) -> None:
         """Add phi[word, k] of the training vocabulary to `total`; out-of-vocabulary words take part of its mass."""
-        rows, row_of = words.beta(self.log_word_weights).values, words.design.row_of
+        rows, row_of = word_prior.beta(self.log_word_weights).values, word_prior.design.row_of
         mass = self.word_mass + mass_unseen
         for first in range(0, len(total), _CHUNK):
             last = min(first + _CHUNK, len(total))
@@ -47,31 +49,34 @@ class Draw:
         total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
 
-def mean_alpha(draws: Sequence[Draw], documents: LogLinear, trained_unlabeled: bool) -> NDArray[np.float64]:
+def mean_alpha_of_new(draws: Sequence[Draw], doc_prior: LogLinear, trained_unlabeled: bool) -> NDArray[np.float64]:
     """Return alpha by row of new documents, averaged over draws."""
-    total = np.zeros((documents.design.n_rows, len(draws[0].mean_alpha)))
+    total = np.zeros((doc_prior.design.n_rows, len(draws[0].mean_alpha)))
     for draw in draws:
-        total += documents.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabeled)
+        total += doc_prior.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained_unlabeled)
     return total / len(draws)
 
 
-def mean_phi(draws: Sequence[Draw], words: LogLinear, unseen: LogLinear | None = None) -> NDArray[np.float32]:
+def mean_phi(
+    draws: Sequence[Draw], word_prior: LogLinear, unseen_prior: LogLinear | None = None
+) -> NDArray[np.float32]:
     """Return phi[word, k] averaged over draws: one distribution over the vocabulary, then out-of-vocabulary words."""
-    n_seen, n_topics = len(words.design.row_of), len(draws[0].mean_alpha)
-    total = np.zeros((n_seen + (0 if unseen is None else len(unseen.design.row_of)), n_topics), np.float32)
+    n_seen, n_topics = len(word_prior.design.row_of), len(draws[0].mean_alpha)
+    n_unseen = 0 if unseen_prior is None else len(unseen_prior.design.row_of)
+    total = np.zeros((n_seen + n_unseen, n_topics), np.float32)
     for draw in draws:
-        beta = np.zeros((0, n_topics)) if unseen is None else draw.beta(unseen)
-        draw.add_phi(total[:n_seen], words, beta.sum(axis=0))
+        beta = np.zeros((0, n_topics)) if unseen_prior is None else draw.beta(unseen_prior)
+        draw.add_phi(total[:n_seen], word_prior, beta.sum(axis=0))
         total[n_seen:] += beta / (draw.word_mass + beta.sum(axis=0))
     total /= np.float32(len(draws))
     return total
 
 
-def mean_phi_alone(draws: Sequence[Draw], unseen: LogLinear) -> NDArray[np.float32]:
+def mean_phi_alone(draws: Sequence[Draw], unseen_prior: LogLinear) -> NDArray[np.float32]:
     """Return phi[word, k] of out-of-vocabulary words averaged over draws, each word added to the vocabulary alone."""
-    total = np.zeros((len(unseen.design.row_of), len(draws[0].mean_alpha)))
+    total = np.zeros((len(unseen_prior.design.row_of), len(draws[0].mean_alpha)))
     for draw in draws:
-        beta = draw.beta(unseen)
+        beta = draw.beta(unseen_prior)
         total += beta / (draw.word_mass + beta)
     return (total / len(draws)).astype(np.float32)
 

@@ -44,7 +44,7 @@ def count_burn_in(n_iter: int, burn_in: int | None) -> int:
     return n_iter // 2 if burn_in is None else int(burn_in)
 
 
-def kept_sweeps(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
+def kept_iterations(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
     """Return the iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
 
     The last iteration is always kept.

@@ -181,7 +181,7 @@ class DistributedAssignment(Assignment):
 
     def _shared_file(self, addresses: Sequence[str]) -> MappedFile | None:
         """Return the file with the words of the corpus, if there is one and all these workers can read it."""
-        file = MappedFile.of(self.problem.source)
+        file = MappedFile.of(self.problem.corpus_words)
         if file is None:
             return None
         asked = [self._cluster.submit(is_here, file, on=address, name="ask-file") for address in addresses]
