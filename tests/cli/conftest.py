@@ -17,8 +17,8 @@ from metalda.cli.app import app
 def run() -> Run:
     """Runs ``metalda`` with these arguments in this process."""
 
-    def invoke(*arguments: object) -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="metalda")
+    def invoke(*arguments: object, stdin: bytes | None = None) -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, prog_name="metalda")
 
     return invoke
 

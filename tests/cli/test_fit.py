@@ -191,6 +191,24 @@ def test_stop_words_are_english_by_default_and_may_be_none_or_a_file(run: Run, w
     assert metalda.load(tmp_path / "default").vocabulary_ == expected["english"]
 
 
+def test_lists_of_stop_words_are_joined(run: Run, write: Write, tmp_path: Path) -> None:
+    data = write("a.txt", "the cat and the dog\nthe sun and the rain\n")
+    lists = (
+        "--stop-words",
+        write("a.stop", "Cat\n"),
+        "--stop-words",
+        "english",
+        "--stop-words",
+        write("b.stop", "sun\n"),
+    )
+    assert run("fit", data, "-o", tmp_path / "m", *lists, *FAST).exit_code == 0
+    assert metalda.load(tmp_path / "m").vocabulary_ == ("dog", "rain")
+    result = run("transform", tmp_path / "m", data, "-o", "-", *lists)
+    assert result.exit_code == 0, result.output
+    line = error_line(run("fit", data, "-o", tmp_path / "n", *lists, "--stop-words", "none", *FAST))
+    assert "--stop-words none excludes other lists" in line
+
+
 def test_java_input_is_used_as_it_is_unless_stop_words_are_asked_for(run: Run, write: Write, tmp_path: Path) -> None:
     data = write("a.txt", "1\tpets\tThe cat\n2\tsky\tthe sun\n")
     result = run("fit", data, "-o", tmp_path / "m", *FAST)
@@ -236,6 +254,19 @@ def test_a_model_may_be_replaced_but_nothing_else(run: Run, data: Path, tmp_path
     for _ in range(2):
         assert run("fit", data, "-o", tmp_path / "m", "--text", "body", *FAST).exit_code == 0
     assert "choose a new or empty folder" in error_line(run("fit", data, "-o", tmp_path, "--text", "body", *FAST))
+
+
+def test_fit_names_the_model_that_it_replaces(run: Run, data: Path, tmp_path: Path) -> None:
+    command = ("fit", data, "-o", tmp_path / "m", "--text", "body", *FAST)
+    first = run(*command, "--model", "lda", "--no-clobber")
+    assert first.exit_code == 0
+    assert "replaced" not in first.stdout
+    found = r"LDA model saved on \d{4}-\d\d-\d\d at \d\d:\d\d"
+    line = error_line(run(*command, "--no-clobber"))
+    assert re.search(rf"m: contains a {found}, which --no-clobber keeps: give another folder with --output", line)
+    assert type(metalda.load(tmp_path / "m")) is metalda.LDA
+    assert re.search(rf"m: the {found} will be replaced\n", run(*command).stdout)
+    assert type(metalda.load(tmp_path / "m")) is metalda.MetaLDA
 
 
 def test_a_checkpoint_is_resumed_and_told_from_those_of_other_runs(run: Run, data: Path, tmp_path: Path) -> None:

@@ -94,3 +94,85 @@ def test_hostile_words_and_labels_reach_no_terminal(run: Run, write: Write, tmp_
     run("transform", model, data, "-o", tmp_path / "out.csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
     assert rows[1][0] == HOSTILE  # nor does a file
+
+
+@pytest.fixture(scope="module")
+def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Data, models and folders, all of whose names, words, labels, features, ids and columns are escape sequences."""
+    folder = tmp_path_factory.mktemp("hostile") / HOSTILE
+    folder.mkdir()
+    data, features = folder / f"{HOSTILE}.jsonl", folder / f"{HOSTILE}.csv"
+    texts = [["cat", "dog", f"{HOSTILE}a"], ["sun", "rain", f"{HOSTILE}b"]] * 12
+    records = [
+        {f"{HOSTILE} text": text, f"{HOSTILE} tag": f"{HOSTILE}{i % 2}", "id": f"{HOSTILE} {i}", HOSTILE: i}
+        for i, text in enumerate(texts)
+    ]
+    data.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    features.write_text(f"word,{HOSTILE}f,{HOSTILE}g\ncat,1,0\ndog,1,1\nsun,0,1\n", encoding="utf-8")
+    columns = ("--text", f"{HOSTILE} text", "--labels", f"{HOSTILE} tag")
+    names = {"data": data, "folder": folder}
+    for seed in range(2):
+        names[f"m{seed}"] = folder / f"{HOSTILE}{seed}"
+        how = ("--word-features", features, "--n-draws", 12, "--thin", 1, "--iterations", 30, "-k", 2, "--seed", seed)
+        result = run("fit", data, "-o", names[f"m{seed}"], *columns, *how, "--bins", f"{HOSTILE}=2")
+        assert result.exit_code == 0, result.output
+        assert not obeyed(result.output)
+    return names
+
+
+LABEL = f"{HOSTILE} tag={HOSTILE}0"
+OTHER = f"{HOSTILE} tag={HOSTILE}1"
+COMMANDS = {
+    "topics": ("topics", "{m0}"),
+    "one topic": ("topics", "{m0}", "--topic", 1),
+    "effects": ("effects", "{m0}"),
+    "effects of a label": ("effects", "{m0}", "--label", LABEL),
+    "effects of an unknown label": ("effects", "{m0}", "--label", HOSTILE),
+    "contrasts": ("effects", "{m0}", "--contrast", LABEL, OTHER),
+    "proportions": ("effects", "{m0}", "--proportions"),
+    "effects of features": ("effects", "{m0}", "--features"),
+    "predict": ("predict", "{m0}", "{data}"),
+    "evaluate": ("evaluate", "{m0}", "{data}"),
+    "coherence": ("coherence", "{m0}", "{m1}", "--reference", "{data}", "--text", f"{HOSTILE} text"),
+    "stability": ("stability", "{m0}", "{m1}"),
+    "chains": ("chains", "{m0}", "{m1}"),
+    "compare": (
+        *("compare", "{data}", "--text", f"{HOSTILE} text", "--labels", f"{HOSTILE} tag", "-o", "{folder}/c"),
+        *("--models", "lda,metalda", "--seeds", 1, "--iterations", 4, "-k", 2),
+    ),
+    "search": (
+        *("search", "{data}", "--text", f"{HOSTILE} text", "--labels", f"{HOSTILE} tag", "-o", "{folder}/s"),
+        *("--topics", "2", "--seeds", 1, "--iterations", 4),
+    ),
+}
+WITHOUT_FORMAT = {
+    "transform": ("transform", "{m0}", "{data}", "-o", "-"),
+    "transform to a file": ("transform", "{m0}", "{data}", "-o", "{folder}/p.csv"),
+    "report": ("report", "{m0}", "-o", "{folder}/r.html", "--corpus", "{data}", "--compare", "{m1}"),
+    "prepare": ("prepare", "{data}", "-o", "{folder}/p", "--text", f"{HOSTILE} text", "--labels", f"{HOSTILE} tag"),
+    "fit over a model": ("fit", "{data}", "-o", "{m1}", "--text", f"{HOSTILE} text", "-k", 2, "--iterations", 4),
+    "no text": ("fit", "{data}", "-o", "{folder}/x"),
+    "unknown model": ("fit", "{data}", "--model", HOSTILE),
+    "unknown option": ("fit", "{data}", f"--{HOSTILE}"),
+    "unknown command": (HOSTILE,),
+}
+
+
+@pytest.mark.parametrize("format", ["table", "json", "csv"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_prints_a_name_unescaped(run: Run, hostile: dict[str, Path], command: str, format: str) -> None:
+    arguments = [each.format(**hostile) if isinstance(each, str) else each for each in COMMANDS[command]]
+    result = run(*arguments, "--format", format)
+    assert result.exit_code == (2 if "unknown" in command else 0), result.output
+    assert result.output
+    assert not obeyed(result.stdout)
+    assert not obeyed(result.stderr)
+
+
+@pytest.mark.parametrize("command", WITHOUT_FORMAT)
+def test_no_other_command_prints_a_name_unescaped(run: Run, hostile: dict[str, Path], command: str) -> None:
+    result = run(*(each.format(**hostile) if isinstance(each, str) else each for each in WITHOUT_FORMAT[command]))
+    assert result.exit_code == (2 if command.startswith(("unknown", "no ")) else 0), result.output
+    assert result.output
+    assert not obeyed(result.stdout)
+    assert not obeyed(result.stderr)

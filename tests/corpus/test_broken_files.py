@@ -2,8 +2,11 @@
 
 import gzip
 import io
+import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from corpus.files import COMPRESSORS, as_parquet, error_of, write
@@ -13,7 +16,7 @@ from metalda.errors import InputError
 BROKEN_JSONL = {
     "cut": ('{"text": "aa"}\n\n{"text": "b', " line 3: not JSON: Unterminated string"),
     "nothing": ('{"text": "aa"}\nhello\n', " line 2: not JSON: Expecting value, found 'hello'"),
-    "list": ("[1, 2]\n", " line 1: not an object with fields, but '[1, 2]'"),
+    "list": ("[1, 2]\n", " line 1: not an object with fields, but '1'"),
     "number": ('{"text": "aa"}\n3\n', " line 2: not an object with fields, but '3'"),
     "deep": ("[" * 200_000 + "\n", " line 1: not JSON"),
     "long number": ('{"text": ' + "1" * 10_000 + "}\n", " line 1: "),
@@ -47,7 +50,7 @@ BROKEN_CSV = {
     "same name": ("text,text\naa,1\n", " line 1: two columns of the header have the same name"),
     "old line ends": ("text,id\raa,1\r", " line 1: "),
     "header only": ("text,id\n", ": no documents"),
-    "empty": ("", ": no documents"),
+    "empty": ("", ": is empty"),
 }
 
 
@@ -58,8 +61,8 @@ def test_a_broken_row_of_csv_is_named(tmp_path, case):
 
 
 @pytest.mark.parametrize("name", ["n.jsonl", "n.csv", "n.tsv", "n.txt", "n", "n.jsonl.gz"])
-def test_an_empty_file_has_no_documents(tmp_path, name):
-    assert error_of(write(tmp_path / name, b"")) == ": no documents"
+def test_an_empty_file_is_said_to_be_empty(tmp_path, name):
+    assert error_of(write(tmp_path / name, b"")) == ": is empty"
 
 
 def test_an_empty_folder_has_no_documents(tmp_path):
@@ -135,7 +138,7 @@ def test_damaged_compression_is_one_line(tmp_path, compression, suffix, damage):
 
 def test_a_damaged_parquet_file_is_one_line(tmp_path):
     data = as_parquet()
-    for content in (b"junk", data[: len(data) // 2], b"PAR1" + b"\0" * 50 + b"PAR1", b""):
+    for content in (b"junk", data[: len(data) // 2], b"PAR1" + b"\0" * 50 + b"PAR1"):
         assert "damaged, or not a Parquet file" in error_of(write(tmp_path / "n.parquet", content))
 
 
@@ -144,6 +147,85 @@ def test_binary_content_without_a_known_suffix_is_refused(tmp_path):
         data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
         path = write(tmp_path / name, gzip.compress(data) if name.endswith("gz") else data)
         assert "not a text file; give its format with format=" in error_of(path)
+
+
+BROKEN_ARRAYS = {
+    "cut": ('[{"text": "aa"},\n{"text": "b', " line 2: not JSON: Unterminated string"),
+    "no comma": (
+        '[{"text": "aa"}\n{"text": "b"}]',
+        " line 2: not JSON: expected a comma or the end of the array, found",
+    ),
+    "never closed": ('[{"text": "aa"},\n', " line 1: not JSON: Expecting value"),
+    "trailing comma": ('[{"text": "aa"},\n]', " line 2: not JSON: "),
+    "more": ('[{"text": "aa"}]\n\n[]', " line 3: not JSON: the array has ended, but the file has not, found '[]'"),
+    "no text": ('[\n{"text": "aa"},\n{"texts": "b"}\n]', " line 3: no field 'text'; fields are: texts."),
+    "nothing": ("[ ]", ": no documents"),
+    "one object": ('{\n"text": "aa"\n}', " line 1: not JSON: Expecting property name"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_ARRAYS)
+def test_a_broken_element_of_a_json_array_is_named(tmp_path, case):
+    data, message = BROKEN_ARRAYS[case]
+    found = error_of(write(tmp_path / "n.json", data))
+    assert found.startswith(message)
+    assert found.endswith("each line must be an object, or the file one array of objects") == (case == "one object")
+
+
+def workbook() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["n.xlsx", "n.csv", "n.txt", "n.jsonl", "n"])
+def test_files_of_other_programs_are_recognized(tmp_path, name):
+    assert error_of(write(tmp_path / name, workbook())).startswith(
+        ": is an Excel workbook (.xlsx) or another ZIP archive"
+    )
+    assert error_of(write(tmp_path / name, b"%PDF-1.7\n")) == ": is a PDF document: convert it to text"
+
+
+@pytest.mark.parametrize("name", ["n.csv", "n.tsv", "n.jsonl"])
+def test_a_binary_file_with_the_suffix_of_a_table_is_recognized(tmp_path, name):
+    assert ": is a binary file, but the format" in error_of(write(tmp_path / name, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))
+    assert error_of(write(tmp_path / name, as_parquet())).startswith(": is a Parquet file: give format='parquet'")
+
+
+def test_a_zero_character_in_a_table_is_text(tmp_path):
+    assert list(Corpus.read(write(tmp_path / "n.csv", b"text,id\ncat\0dog,1\n"))) == [["cat", "dog"]]
+
+
+@pytest.mark.parametrize("compression", [".gz", ".xz"])
+def test_undecodable_bytes_before_a_cut_are_one_line(tmp_path, compression):
+    random = np.random.default_rng(0).integers(128, 256, 400_000, dtype=np.uint8).tobytes()
+    packed = COMPRESSORS[compression](b"cat dog\n" * 9000 + random)
+    assert ": damaged" in error_of(write(tmp_path / f"n.txt{compression}", packed[: len(packed) // 2]))
+
+
+def test_parquet_with_two_columns_of_one_name_is_one_line(tmp_path):
+    path = tmp_path / "n.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array(["aa"]), pa.array(["bb"])], names=["text", "text"]), path)
+    assert error_of(path) == ": two columns have the name 'text': rename one"
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+def test_parquet_with_times_out_of_range_is_one_line(tmp_path, unit):
+    path = tmp_path / "n.parquet"
+    times = pa.array([2**62, 2**61], pa.timestamp(unit))
+    pq.write_table(pa.Table.from_arrays([pa.array(["aa", "bb"]), times], names=["text", "when"]), path)
+    assert len(Corpus.read(path)) == 2  # other columns are not read
+    assert error_of(path, labels="when").startswith(" rows 1 to 2: the column 'when' cannot be read: ")
+
+
+@pytest.mark.parametrize("read", [Corpus.read, Corpus.prepare])
+def test_a_token_that_is_half_a_character_is_one_line(tmp_path, read):
+    path = write(tmp_path / "n.jsonl", '{"text": ["cat"]}\n{"text": ["\\ud800dog"]}\n')
+    output = (tmp_path / "corpus",) * (read == Corpus.prepare)
+    with pytest.raises(InputError, match=r"n\.jsonl.*: the token '\\ud800dog' is not valid Unicode"):
+        read(path, *output)
+    assert not (tmp_path / "corpus").exists()
 
 
 def test_an_unreadable_file_is_one_line(tmp_path, monkeypatch):

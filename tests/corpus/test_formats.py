@@ -293,3 +293,24 @@ def test_a_format_is_one_reader_and_one_entry(tmp_path, monkeypatch):
     assert corpus.ids == ("cat", "rain")
     assert list(Corpus.read(write(tmp_path / "b.par", "wind"), schema=corpus.schema)) == [["wind"]]
     assert "paragraphs" in error_of(write(tmp_path / "c.unknown", "x"))
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_array_of_objects_is_read(tmp_path, indent):
+    rows = [{"id": "a", "body": "cat dog", "tag": "x"}, {"id": "b", "body": "rain\nsun", "tag": "y"}]
+    path = tmp_path / "n.json"
+    path.write_text(f"\n {json.dumps(rows, indent=indent)}\n")
+    corpus = Corpus.read(path, text="body", labels="tag")
+    assert (list(corpus), corpus.ids, corpus.label_names) == ([["cat", "dog"], ["rain", "sun"]], ("a", "b"), ("x", "y"))
+
+
+def test_a_file_compressed_without_a_suffix_is_read(tmp_path):
+    path = tmp_path / "n.jsonl"
+    path.write_bytes(gzip.compress(b'{"text": "cat dog"}\n'))
+    assert list(Corpus.read(path)) == [["cat", "dog"]]
+
+
+def test_a_file_without_a_suffix_that_holds_json_is_not_read_as_text(tmp_path):
+    path = tmp_path / "news"
+    path.write_text('{"text": "cat dog", "n": 3}\n')
+    assert list(Corpus.read(path)) == [["cat", "dog"]]

@@ -211,3 +211,15 @@ def test_help_and_docstring_name_every_format():
         assert all(suffix == suffix.lower() for suffix in entry.suffixes)
     suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
     assert len(set(suffixes)) == len(suffixes)
+
+
+def test_an_absurd_number_of_bins_is_refused():
+    with pytest.raises(InputError, match="bins of 'year': at most 10,000 are possible, not 99999999999999999999"):
+        Schema(bins={"year": 99999999999999999999})
+
+
+def test_a_list_of_stop_words_may_contain_the_english_list():
+    corpus = Corpus.from_texts(["the film of the cat", "a dog and a film"], stop_words=["english", "film"])
+    assert corpus.vocabulary == ("cat", "dog")
+    assert Schema.from_json(json.loads(json.dumps(corpus.schema.to_json()))) == corpus.schema
+    assert Corpus.from_tokens([["the", "film"], ["cat"]], stop_words=["english", "film"]).vocabulary == ("cat",)

@@ -105,7 +105,7 @@ def test_empty_documents_get_the_prior(case):
     texts = ["", *PETS, "", *SKIES]
     model = case.make().fit(texts, ["pets", *LABELS[:5], "sky", *LABELS[5:]])
     assert_distributions(model.doc_topics_)
-    with pytest.warns(UserWarning, match="1 of 3 documents have no word that the model knows"):
+    with pytest.warns(UserWarning, match="1 of 3 documents have words, but no word that the model knows"):
         nothing = model.transform(["", "zebra", "q"])  # no word at all, none that is known, none by the token pattern
     assert_distributions(nothing)
     np.testing.assert_array_equal(nothing[0], nothing[1])

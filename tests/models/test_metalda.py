@@ -108,7 +108,7 @@ def test_a_document_without_labels_gets_the_default_weight_if_training_had_such_
 
 def test_unknown_labels_are_ignored_and_counted():
     model = MetaLDA(3, **QUICK).fit(corpus())
-    with pytest.warns(UserWarning, match=r"2 different ones in 2 documents, such as 'cars', 'planes'"):
+    with pytest.warns(UserWarning, match=r"2 distinct labels in 2 documents, such as 'cars', 'planes'"):
         found = model.transform(["cat dog", "sun", "cat"], [["pets", "cars"], ["planes"], ["pets"]])
     np.testing.assert_array_equal(found[0], model.transform(["cat dog"], [["pets"]])[0])
     np.testing.assert_array_equal(found[1], model.transform(["sun"])[0])

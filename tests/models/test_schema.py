@@ -139,3 +139,8 @@ def test_a_saved_model_with_a_damaged_schema_is_one_line(of_rows, tmp_path, dama
     with pytest.raises(StorageError, match=r"the model is damaged .*the schema") as error:
         metalda.load(tmp_path / "model")
     assert "\n" not in str(error.value)
+
+
+def test_a_frame_without_its_text_column_is_told_so(of_rows):
+    with pytest.raises(InputError, match=r"neither the text column 'plot' nor .* columns are: genre, year"):
+        of_rows.transform(ROWS[["genre", "year"]])

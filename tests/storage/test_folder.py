@@ -427,3 +427,20 @@ def test_files_that_the_manifest_does_not_name_are_not_read(tmp_path):
     save(tmp_path / "m")
     (tmp_path / "m" / "arrays-ffffffffffffffff.safetensors").write_bytes(b"junk")
     assert_holds(tmp_path / "m", 1.0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("size", [None, 0])
+def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path, size):
+    folder = tmp_path / "m"
+    write_folder(folder, "model", {}, {"a": np.arange(3)})
+    replaced = folder / "model.json"
+    if size is not None:  # a manifest that hides the pipe
+        (replaced,) = folder.glob("*.safetensors")
+        content = json.loads((folder / "model.json").read_text())
+        content["files"][replaced.name]["bytes"] = size
+        (folder / "model.json").write_text(json.dumps(content))
+    replaced.unlink()
+    os.mkfifo(replaced)
+    with pytest.raises(StorageError, match=f"{replaced.name}: cannot be read: not a regular file"):
+        read_folder(folder, "model")

@@ -10,6 +10,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.options import Format
+from metalda.corpus.stream import Stream
 from metalda.errors import InputError
 from metalda.utils.terminal import clean, short
 
@@ -43,8 +44,8 @@ def coherence(
             "--reference",
             metavar="FILE",
             help="Reference corpus: text with one document per line, a Wikipedia dump (.xml), or any format of "
-            "metalda fit; may be compressed (.gz, .bz2, .xz).",
-            parser=options.location,
+            "metalda fit; may be compressed (.gz, .bz2, .xz), or - for standard input.",
+            parser=options.data_location,
         ),
     ],
     measure: Annotated[MeasureName, typer.Option("--measure", help="Coherence measure.")] = MeasureName.npmi,
@@ -143,6 +144,8 @@ def _count(
     from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
     from metalda.storage import check_writable
 
+    if folder is not None and isinstance(reference, Stream):
+        raise InputError(f"--counts: {reference} cannot be recognized when counts are reused: give a file")
     if folder is not None and (folder / "counts.json").exists():
         kept = WindowCounts.load(folder)
         reading = {name: how[name] for name in ("text", "format", "encoding", "lowercase", "token_pattern")}

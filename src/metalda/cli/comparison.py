@@ -37,7 +37,7 @@ class RunOptions:
             "--test",
             metavar="FILE",
             help="Held-out documents; read with the same options as DATA.",
-            parser=options.location,
+            parser=options.data_location,
             rich_help_panel=EVALUATION,
         ),
     ] = None

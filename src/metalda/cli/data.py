@@ -75,11 +75,11 @@ class NewTextOptions:
     input_format: options.Input = None
     encoding: options.Encoding = None
     stop_words: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--stop-words",
             metavar="english|none|FILE",
-            help="Stop words to remove.",
+            help="Stop words to remove; several lists are joined.",
             show_default=False,
             rich_help_panel=options.TEXT,
         ),
@@ -149,16 +149,25 @@ def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
             )
 
 
-def _stop_words(value: str | None, *, lowercase: bool) -> dict[str, Any]:
-    """Return the argument for ``english``, ``none`` or a file with a word per line; none if the option is not given."""
-    if value is None:
+def _stop_words(values: list[str] | None, *, lowercase: bool) -> dict[str, Any]:
+    """Return the argument for ``english``, ``none`` and files with a word per line; none if the option is not given."""
+    if not values:
         return {}
-    if value in ("english", "none"):
-        return {"stop_words": None if value == "none" else value}
-    path = Path(value)
-    if not path.exists():
-        raise InputError(f"--stop-words {value}: expected english, none, or a file with a word per line")
-    from metalda.corpus.files import read_lines
-
-    words = [word for line in read_lines(path) if (word := line.strip())]
+    if "none" in values:
+        if set(values) != {"none"}:
+            raise InputError("--stop-words none excludes other lists: leave it out, or give it alone")
+        return {"stop_words": None}
+    if set(values) == {"english"}:
+        return {"stop_words": "english"}
+    words = [word for value in values for word in (["english"] if value == "english" else _words_of_file(value))]
     return {"stop_words": [word.lower() for word in words] if lowercase else words}
+
+
+def _words_of_file(name: str) -> list[str]:
+    from metalda.corpus.files import read_lines
+    from metalda.corpus.stream import locate_data
+
+    path = locate_data(name)
+    if not path.exists():
+        raise InputError(f"--stop-words {name}: expected english, none, or a file with a word per line")
+    return [word for line in read_lines(path) if (word := line.strip())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,8 @@ from metalda.cli import options, tables
 from metalda.cli.data import ReadingOptions
 from metalda.cli.model_options import MODEL, ModelOptions
 from metalda.cli.options import TRAINING, WordFiles
-from metalda.errors import InputError
+from metalda.corpus.stream import Stream
+from metalda.errors import InputError, StorageError
 from metalda.models.registry import MODELS, NAMES, parameters_of
 from metalda.utils.terminal import clean
 
@@ -48,6 +50,9 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    no_clobber: Annotated[
+        bool, typer.Option("--no-clobber", help="Refuse to replace a model that the folder contains.")
+    ] = False,
     quiet: options.Quiet = False,
     reading_options: ReadingOptions,
     id: options.Id = None,
@@ -105,6 +110,9 @@ def fit(
     if output is None:
         output = _default_output(data)
     check_writable(output)
+    earlier = _earlier_model(output)
+    if earlier is not None and no_clobber:
+        raise InputError(f"{output}: contains a {earlier}, which --no-clobber keeps: give another folder with --output")
     if checkpoint is not None:
         _check_checkpoint(checkpoint, output, checkpoint_every, resume)
     others = {"n_jobs": options.check_jobs(jobs), "random_state": seed, "verbose": not quiet}
@@ -115,6 +123,8 @@ def fit(
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         tables.print_input(data, corpus, found)
+        if earlier is not None:
+            print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
         logging.getLogger("metalda.memory").setLevel(logging.INFO)  # the memory that training needs
@@ -129,10 +139,28 @@ def fit(
 
 
 def _default_output(data: Path) -> Path:
-    """Return ``news-model`` for ``texts/news.jsonl.gz``, in the current directory."""
+    """Return ``news-model`` for ``texts/news.jsonl.gz``, ``data-model`` for a stream, in the current directory."""
+    if isinstance(data, Stream):
+        return Path("data-model")
     name = data.name or data.resolve().name
     name = name.removesuffix(data.suffix) if data.suffix in _COMPRESSED else name
     return Path(f"{Path(name).stem or 'data'}-model")
+
+
+def _earlier_model(output: Path) -> str | None:
+    """Describe the model that the folder contains: its class, and when it was saved."""
+    from metalda.storage import read_document
+
+    manifest = output / "model.json"
+    if not manifest.exists():
+        return None
+    try:
+        name = read_document(manifest, "model").get("model")
+    except StorageError:
+        return "damaged model"
+    saved = getattr(manifest.stat(), "st_mtime", None)  # a remote file has none
+    time_saved = "" if saved is None else f" saved on {datetime.fromtimestamp(saved):%Y-%m-%d at %H:%M}"
+    return f"{name} model{time_saved}"
 
 
 def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> None:
@@ -146,8 +174,10 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
 
 def _example(data: Path, model: TopicModel) -> str:
     """Return a name that a file with new documents might have."""
-    from metalda.corpus.formats import is_saved
+    from metalda.corpus.formats import FORMATS, is_saved
 
+    if isinstance(data, Stream) and model.schema_ is not None:
+        return f"new{FORMATS[model.schema_.format or 'text'].suffixes[0]}"
     if is_saved(data):
         return f"new{'' if model.schema_ is None else model.schema_.suffix or ''}"
     return "new" + "".join(data.suffixes[-2:] if data.suffix in _COMPRESSED else data.suffixes[-1:])
@@ -166,4 +196,5 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
-    print(f"  metalda report {folder} -o report.html --corpus {clean(shlex.quote(str(data)))}")
+    shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}"
+    print(f"  metalda report {folder} -o report.html{shown}")

@@ -41,6 +41,14 @@ def location(text: str) -> Path:
     return path
 
 
+def data_location(text: str) -> Path:
+    """As `location`, or the stream that stands for ``-`` or a pipe."""
+    from metalda.corpus.stream import locate_data
+
+    place: Path = locate_data(text)
+    return place
+
+
 class Format(str, Enum):
     """The format of printed output."""
 
@@ -68,9 +76,9 @@ class Draws(str, Enum):
 
 DATA_HELP = (
     f"{', '.join(entry.description for entry in FORMATS.values())}; may be compressed (.gz, .bz2, .xz) or remote "
-    "(scheme://…). Or a corpus saved by metalda prepare."
+    "(scheme://…). Or a corpus saved by metalda prepare, or - for standard input."
 )
-Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=location)]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False, parser=data_location)]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Folder of a saved model.", show_default=False, parser=location)
 ]
@@ -185,7 +193,7 @@ Input = Annotated[
         "--input-format",
         metavar="|".join(FORMATS),
         autocompletion=lambda: list(FORMATS),
-        help="Format of DATA. By default it follows from the file name.",
+        help="Format of DATA. By default it follows from the file name, or from the beginning of a stream.",
         rich_help_panel=DATA,
     ),
 ]
@@ -194,12 +202,12 @@ Encoding = Annotated[
     typer.Option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1.", rich_help_panel=DATA),
 ]
 StopWords = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--stop-words",
         metavar="english|none|FILE",
-        help="Stop words to remove; a FILE has one per line. By default english, but none for documents that are lists "
-        "of tokens.",
+        help="Stop words to remove; a FILE has one per line. Repeat the option to join lists. By default english, but "
+        "none for documents that are lists of tokens.",
         show_default=False,
         rich_help_panel=TEXT,
     ),

@@ -22,7 +22,8 @@ def predict(
     """Predict the labels of new documents with a model that was trained with labels (metalda, dmr, llda, pllda).
 
     Labels in DATA are not read. The table contains the most probable label; json and csv contain the probabilities of
-    all labels. For documents with several labels, use a threshold such as 0.5.
+    all labels. For documents with several labels, select those with a probability above a threshold
+    such as 0.5.
     """
     fitted = options.load_model(model, jobs)
     if not fitted.label_names_:

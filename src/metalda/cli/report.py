@@ -26,7 +26,7 @@ def report(
             "--corpus",
             metavar="DATA",
             help="Documents to show, such as the training data: any DATA of metalda fit, or a saved corpus.",
-            parser=options.location,
+            parser=options.data_location,
         ),
     ] = None,
     id: options.Id = None,

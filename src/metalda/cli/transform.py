@@ -45,7 +45,7 @@ def transform(
     on_screen = str(output) == "-"
     if not on_screen:
         _check_output(output)
-        if output.exists() and data.exists() and output.samefile(data):
+        if output.exists() and data.is_file() and output.samefile(data):
             raise InputError(f"{output}: is DATA itself; give another file with --output")
     fitted = options.load_model(model, jobs)
     corpus = new.read(fitted, data, id=id, verbose=not quiet)

@@ -18,6 +18,7 @@ from metalda.corpus.formats import Document
 from metalda.corpus.labels import label_names
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.schema import Schema
+from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError
 from metalda.utils.frames import is_missing
 
@@ -264,6 +265,7 @@ def as_content(value: Any, field: str) -> str | Sequence[str]:
         return ""
     if isinstance(value, list | tuple | np.ndarray):
         if all(isinstance(token, str) for token in value):
+            require_unicode(value)
             return list(value)
         raise InputError(f"the field {field!r} holds a list whose elements are not all strings")
     raise InputError(f"the field {field!r} holds {type(value).__name__}, not text; name the text with text= (--text)")

@@ -20,7 +20,8 @@ from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, tak
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.schema import TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
-from metalda.corpus.vocabulary import keep_words
+from metalda.corpus.stream import Data, locate_data
+from metalda.corpus.vocabulary import keep_words, require_unicode
 from metalda.errors import InputError
 from metalda.storage import PathLike, locate
 from metalda.utils.checks import reading_damage
@@ -99,6 +100,7 @@ class Corpus:
             raise InputError(f"words must be indices into the vocabulary of {n_words:,} words")
         if not all(isinstance(word, str) for word in self.vocabulary):
             raise InputError("the vocabulary must hold strings only")
+        require_unicode(self.vocabulary)
         if len(set(self.vocabulary)) < n_words:
             raise InputError(f"the vocabulary has the word {first_duplicate(self.vocabulary)!r} twice")
         for name, rows in (("labels", self.labels), ("ids", self.ids)):
@@ -134,7 +136,8 @@ class Corpus:
             An id per document.
         stop_words : "english", iterable of str or None
             Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
-            all documents and would fill the top words of every topic; None keeps all words.
+            all documents and would fill the top words of every topic. ``["english", "film"]`` drops the English list
+            and "film". None keeps all words.
         lowercase, token_pattern, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """
@@ -229,7 +232,7 @@ class Corpus:
     @classmethod
     def read(
         cls,
-        path: PathLike,
+        path: Data,
         *,
         text: ColumnNames | None = None,
         labels: ColumnNames | None = None,
@@ -247,9 +250,10 @@ class Corpus:
 
         Parameters
         ----------
-        path : path-like
-            JSON Lines, CSV, TSV, Parquet, text (a document per line), a Wikipedia dump, or
-            ``ID<TAB>labels<TAB>words`` of the Java MetaLDA, each also with .gz, .bz2 or .xz; or a folder with a
+        path : path-like or binary file
+            ``"-"`` for standard input, a pipe, an open binary file, or the path of a file or folder. Formats are JSON
+            Lines (or a JSON array of objects), CSV, TSV, Parquet, text (a document per line), a Wikipedia dump, and
+            ``ID<TAB>labels<TAB>words`` of the Java MetaLDA, each also compressed (.gz, .bz2, .xz); or a folder with a
             document per file, whose subfolders are the labels.
         text : str or list of str, optional
             The field that holds the text, or several to join. A field that holds lists of strings is used as tokens.
@@ -258,7 +262,8 @@ class Corpus:
         id : str, optional
             The field that names the documents; ``"id"`` if there is one.
         format : {"jsonl", "csv", "tsv", "parquet", "text", "folder", "java", "wikipedia"}, optional
-            Detected from the suffix of the file name by default.
+            Detected from the suffix of the file name by default. A stream has none: JSON, Parquet, the Java format and
+            Wikipedia dumps are detected from the first bytes, and other streams are text unless the format is given.
         label_delimiter : str, optional
             Splits a string into several labels.
         bins : dict, optional
@@ -278,7 +283,7 @@ class Corpus:
             The settings of `from_texts`. English stop words are dropped from texts, but not from lists of tokens or
             the format "java".
         """
-        place: Any = locate(path)
+        place: Any = locate_data(path)
         found = Schema.for_path(
             place,
             schema,
@@ -297,7 +302,7 @@ class Corpus:
     @classmethod
     def prepare(
         cls,
-        path: PathLike,
+        path: Data,
         output: PathLike,
         *,
         n_jobs: int | None = 1,
@@ -321,7 +326,7 @@ class Corpus:
             code with ``if __name__ == "__main__":``.
         resume : bool
             Resume an interrupted call with the same arguments; with False start again. It is an error if the data or
-            the arguments have changed since.
+            the arguments have changed since. A stream cannot be resumed.
 
         Examples
         --------
@@ -333,7 +338,7 @@ class Corpus:
         >>> corpus
         Corpus: 2 documents, 4 tokens, 4 words
         """
-        place: Any = locate(path)
+        place: Any = locate_data(path)
         found = Schema.for_path(place, schema, **reading)
         prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume)
         return cls.load(output)

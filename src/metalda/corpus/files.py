@@ -13,10 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from metalda.corpus.stream import Stream, is_special
 from metalda.errors import InputError
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_MAGIC = {b"\x1f\x8b\x08": ".gz", b"\xfd7zXZ\0": ".xz", **{b"BZh%d1AY&SY" % level: ".bz2" for level in range(1, 10)}}
 _CHUNK = 1 << 20
+_START = 8192
 
 
 def uncompressed_suffix(path: Path) -> str:
@@ -25,16 +28,29 @@ def uncompressed_suffix(path: Path) -> str:
     return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
 
 
-def is_compressed(path: Path) -> bool:
-    """Return whether a file is compressed, by its suffix."""
-    return path.suffix.lower() in _OPENERS
-
-
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
     """Open a file as bytes, decompressed; use within `reading`."""
-    with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _uncompressed)(raw, "rb") as binary:
+    with _open(path) as (_, binary):
         yield binary
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Open a file or a `Stream`: its bytes on disk, and the same decompressed."""
+    if is_special(path):  # opening a pipe waits for its writer
+        raise InputError(f"{path}: not a regular file; a pipe can be read as DATA only")
+    with path.open("rb") as raw, _opener(path, raw)(raw, "rb") as binary:
+        yield raw, binary
+
+
+def _opener(path: Path, raw: Any) -> Callable[..., Any]:
+    """Find the compression by the suffix, or by the first bytes if the name has no such suffix."""
+    suffix = path.suffix.lower()
+    if suffix not in _OPENERS and hasattr(raw, "peek"):
+        start = raw.peek(10)
+        suffix = next((each for magic, each in _MAGIC.items() if start.startswith(magic)), "")
+    return _OPENERS.get(suffix, _uncompressed)
 
 
 def read_ahead(path: Path, advance: Callable[[int], Any] = lambda n_bytes: None) -> Iterator[bytes]:
@@ -47,7 +63,7 @@ def read_ahead(path: Path, advance: Callable[[int], Any] = lambda n_bytes: None)
 
     def fill() -> None:
         try:
-            with path.open("rb") as raw, _OPENERS.get(path.suffix.lower(), _uncompressed)(raw, "rb") as binary:
+            with _open(path) as (raw, binary):
                 piece = b" "
                 while piece and not stopped.is_set():
                     piece = binary.read(_CHUNK)
@@ -90,15 +106,19 @@ def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
     except IsADirectoryError as error:
         raise InputError(f"{path}: is a folder, but a file is needed") from error
     except UnicodeDecodeError as error:
-        raise InputError(_locate_undecodable(path, encoding)) from error
+        raise InputError(_describe_undecodable(path, encoding)) from error
     except UnicodeError as error:  # e.g. UTF-16 without its mark
         raise InputError(f"{path}: not {encoding}: {error}; give the encoding with encoding= (--encoding)") from error
-    except (EOFError, zlib.error, lzma.LZMAError) as error:
-        raise InputError(f"{path}: damaged or incomplete: {one_line(error)}") from error
-    except OSError as error:
-        if error.errno is None:  # gzip and bz2 raise this for damaged data
-            raise InputError(f"{path}: damaged, or not compressed as its name says: {one_line(error)}") from error
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{path}: {_describe_damage(error)}") from error
+
+
+def _describe_damage(error: Exception) -> str:
+    if not isinstance(error, OSError):
+        return f"damaged or incomplete: {one_line(error)}"
+    if error.errno is None:  # gzip and bz2 raise this for damaged data
+        return f"damaged, or not compressed as its name says: {one_line(error)}"
+    return f"cannot be read: {error.strerror}"
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
@@ -120,12 +140,20 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
         return str(binary.read(), codec)
 
 
-def looks_binary(path: Path, encoding: str = "utf-8") -> bool:
-    """Return whether the first 8 KiB contain zero bytes, which text in this encoding does not."""
-    if codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32")):
-        return False
+def read_start(path: Path) -> bytes:
+    """Return the first 8 KiB of a file, decompressed."""
     with reading(path), open_binary(path) as binary:
-        return b"\0" in binary.read(8192)
+        return binary.read(_START)
+
+
+def can_seek(binary: BinaryIO) -> bool:
+    """Return whether a file from `open_binary` can be read in any order: a compressed file or a stream cannot."""
+    return not isinstance(binary, gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) and binary.seekable()
+
+
+def may_have_zeros(encoding: str) -> bool:
+    """Return whether text in this encoding may contain zero bytes."""
+    return codecs.lookup(text_codec(encoding)).name.startswith(("utf-16", "utf-32"))
 
 
 def text_codec(encoding: str) -> str:
@@ -138,6 +166,15 @@ def text_codec(encoding: str) -> str:
             f"encoding={encoding!r} is not known: use e.g. utf-8, latin-1 or utf-16 (--encoding)"
         ) from None
     return "utf-8-sig" if name == "utf-8" else name
+
+
+def _describe_undecodable(path: Path, encoding: str) -> str:
+    if isinstance(path, Stream):
+        return f'{path}: not {encoding}; give the encoding, e.g. encoding="latin-1" (--encoding latin-1)'
+    try:
+        return _locate_undecodable(path, encoding)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        return f"{path}: {_describe_damage(error)}"
 
 
 def _locate_undecodable(path: Path, encoding: str) -> str:
@@ -155,16 +192,16 @@ def _locate_undecodable(path: Path, encoding: str) -> str:
         except UnicodeDecodeError as error:
             line += error.object[: error.start].decode(codec, "ignore").count("\n")
             n_bytes += error.start - pending
-    likely = "utf-16" if _begins_as_utf16(path) else "latin-1"
+    likely = "utf-16" if begins_as_utf16(read_start(path)) else "latin-1"
     return (
         f"{path} line {line}: not {encoding} (byte {n_bytes:,}); "
         f'give the encoding, e.g. encoding="{likely}" (--encoding {likely})'
     )
 
 
-def _begins_as_utf16(path: Path) -> bool:
-    with open_binary(path) as binary:
-        return binary.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+def begins_as_utf16(start: bytes) -> bool:
+    """Return whether a file begins with the byte-order mark of UTF-16."""
+    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def one_line(error: BaseException) -> str:

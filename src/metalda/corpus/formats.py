@@ -7,10 +7,12 @@ documents.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import logging
 import os
+import re
 import shutil
 import tempfile
 from collections import deque
@@ -21,16 +23,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metalda.corpus.files import (
-    is_compressed,
-    looks_binary,
+    begins_as_utf16,
+    can_seek,
+    may_have_zeros,
     one_line,
     open_binary,
     read_ahead,
     read_lines,
+    read_start,
     read_text,
     reading,
+    text_codec,
     uncompressed_suffix,
 )
+from metalda.corpus.stream import Stream
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
@@ -109,44 +115,139 @@ def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") 
         raise InputError(f"{path}: is a file, but the format 'folder' needs a folder of files")
     if format is not None:
         return FORMATS[format]
+    if isinstance(path, Stream):
+        with path.kept():
+            return _recognize(path, format, encoding)
+    return _recognize(path, format, encoding)
+
+
+def _recognize(path: Path, format: str | None, encoding: str) -> FileFormat:
+    """Find the format of a file, and raise an error if it is empty or of another kind."""
     suffix = uncompressed_suffix(path)
     by_suffix = next((entry for entry in FORMATS.values() if suffix in entry.suffixes), None)
-    if by_suffix is not None and by_suffix.name != "text":
-        return by_suffix
-    if looks_binary(path, encoding):
-        raise InputError(
-            f"{path}: not a text file; give its format with format= (--input-format): {', '.join(FORMATS)}"
-        )
+    known = by_suffix if format is None else FORMATS[format]
+    is_certain = known is not None and (format is not None or known.name != "text")
+    if known is not None and is_certain and not isinstance(path, Path | Stream):
+        return known  # a remote file, which is opened once
+    start = read_start(path)
+    if not start:
+        raise InputError(f"{path}: is empty")
+    if known is not None and is_certain:
+        if known.name != "parquet":
+            _require_text(path, start, encoding, known.name)
+        return known
+    if suffix or not _begins_as_parquet(start):
+        _require_text(path, start, encoding, None)
     for entry in FORMATS.values():
         if entry.recognize is not None and entry.recognize(path, encoding):
             logger.info("%s: read as %s (format=%r)", path, entry.description, entry.name)
             return entry
     if by_suffix is None:
         raise InputError(f"{path}: unknown suffix; give the format with format= (--input-format): {', '.join(FORMATS)}")
+    if isinstance(path, Stream):
+        logger.info("%s: read as %s (format=%r)", path, by_suffix.description, by_suffix.name)
     return by_suffix
+
+
+def _require_text(path: Path, start: bytes, encoding: str, format: str | None) -> None:
+    """Raise an error if the first bytes of a file are not text, with a remedy for kinds of files that are common."""
+    has_zeros = b"\0" in start and not may_have_zeros(encoding) and not begins_as_utf16(start)
+    for magic, description in _OTHER_KINDS.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is {description}")
+    if _begins_as_parquet(start):
+        raise InputError(f"{path}: is a Parquet file: give format='parquet' (--input-format parquet)")
+    if has_zeros and format is None:
+        raise InputError(
+            f"{path}: not a text file; give its format with format= (--input-format): {', '.join(FORMATS)}"
+        )
+    if has_zeros:
+        try:
+            codecs.getincrementaldecoder(encoding)().decode(start)
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: is a binary file, but the format {format!r} is text") from None
+
+
+_OTHER_KINDS = {
+    b"PK\x03\x04": "an Excel workbook (.xlsx) or another ZIP archive: save the sheet as CSV, or unpack the archive",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook (.xls) or another Office file: save it as CSV or as text",
+    b"%PDF-": "a PDF document: convert it to text",
+    b"SQLite format 3\0": "a SQLite database: export the table as CSV",
+}
 
 
 def is_saved(path: Path) -> bool:
     """Return whether a folder holds a saved corpus."""
-    return bool((path / "corpus.json").is_file())
+    return not isinstance(path, Stream) and bool((path / "corpus.json").is_file())
 
 
 def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
-    """Read a JSON object per line; empty lines are skipped."""
+    """Read a JSON object per line, where empty lines are skipped, or one JSON array of objects."""
     is_first = True
-    for number, line in enumerate(read_lines(path, schema.encoding), start=1):
-        if not line or line.isspace():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}") from None
+    for number, record in _json_values(path, schema.encoding):
         if not isinstance(record, dict):
-            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(line)}")
+            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(json.dumps(record))}")
         if is_first:
             select(list(record), complete=False)
             is_first = False
         yield number, record
+
+
+def _json_values(path: Path, encoding: str) -> Iterator[tuple[int, Any]]:
+    """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
+    is_first = True
+    lines = read_lines(path, encoding)
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            continue
+        if is_first and line.lstrip().startswith("["):
+            yield from _array_elements(path, "\n".join([line, *lines]), number)
+            return
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            hint = "; each line must be an object, or the file one array of objects" if is_first else ""
+            raise InputError(
+                f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}{hint}"
+            ) from None
+        is_first = False
+
+
+def _array_elements(path: Path, text: str, number: int) -> Iterator[tuple[int, Any]]:
+    """Yield the elements of a JSON array that begins on the line `number`."""
+    decoder, space = json.JSONDecoder(), re.compile(r"[ \t\n\r]*")
+    counted = 0  # characters whose line breaks are counted in `number`
+
+    def skip(position: int) -> int:
+        found = space.match(text, position)
+        assert found is not None
+        return found.end()
+
+    def wrong(problem: str, position: int) -> InputError:
+        line = number + text.count("\n", counted, position)
+        return InputError(f"{path} line {line}: not JSON: {problem}, found {_excerpt(text[position : position + 61])}")
+
+    position = skip(text.index("[") + 1)
+    is_open = not text.startswith("]", position)
+    while is_open:
+        number += text.count("\n", counted, position)
+        counted = position
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            raise wrong(error.msg, error.pos) from None
+        except (ValueError, RecursionError) as error:
+            raise wrong(one_line(error), position) from None
+        yield number, value
+        position = skip(end)
+        is_open = text.startswith(",", position)
+        if is_open:
+            position = skip(position + 1)
+        elif not text.startswith("]", position):
+            raise wrong("expected a comma or the end of the array", position)
+    position = skip(position + 1)
+    if position < len(text):
+        raise wrong("the array has ended, but the file has not", position)
 
 
 def csv_records(path: Path, schema: Schema, select: Select) -> Records:
@@ -179,19 +280,32 @@ def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
 
     with reading(path), open_binary(path) as binary, tempfile.TemporaryFile() as unpacked:
         file: Any = binary
-        if is_compressed(path):  # Parquet is read from its end, and compressed files cannot seek
+        if not can_seek(binary):  # Parquet is read from its end
             shutil.copyfileobj(binary, unpacked)
             file = unpacked
         try:
             table = ParquetFile(file)
-            names = select(table.schema_arrow.names)
+            all_names = table.schema_arrow.names
+            if twice := [name for name in all_names if all_names.count(name) > 1]:
+                raise InputError(f"{path}: two columns have the name {twice[0]!r}: rename one")
+            names = select(all_names)
             number = 0
             for batch in table.iter_batches(batch_size=1024, columns=names):
-                columns = [batch.column(name).to_pylist() for name in names]
+                rows = f"{path} rows {number + 1} to {number + len(batch)}"
+                columns = [_cells(rows, name, batch.column(name)) for name in names]
                 for number, row in enumerate(zip(*columns, strict=True), start=number + 1):  # noqa: B020
                     yield number, dict(zip(names, row, strict=True))
         except (ArrowException, OSError) as error:
             raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
+
+
+def _cells(place: str, name: str, column: Any) -> list[Any]:
+    """Return the cells of a Parquet column as Python objects, which times outside the years 1 to 9999 have not."""
+    try:
+        cells: list[Any] = column.to_pylist()
+    except (ArithmeticError, ValueError) as error:
+        raise InputError(f"{place}: the column {name!r} cannot be read: {one_line(error)}") from error
+    return cells
 
 
 def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
@@ -228,6 +342,28 @@ def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
             yield Document(text, id=title)
 
 
+def _looks_json(path: Path, encoding: str) -> bool:
+    """Return whether a file whose name has no suffix begins with a JSON object, or with an array of objects."""
+    if uncompressed_suffix(path):
+        return False
+    text = read_start(path).decode(text_codec(encoding), "ignore")
+    return re.match(r'\s*(\[\s*)?\{\s*("|\}\s*$)', text) is not None
+
+
+def _looks_parquet(path: Path, encoding: str) -> bool:
+    """Return whether a file whose name has no suffix begins as Parquet does."""
+    return not uncompressed_suffix(path) and _begins_as_parquet(read_start(path))
+
+
+def _begins_as_parquet(start: bytes) -> bool:
+    return start.startswith(b"PAR1") and b"\0" in start
+
+
+def _looks_wikipedia(path: Path, encoding: str) -> bool:
+    """Return whether a file whose name has no suffix begins as a Wikipedia dump does."""
+    return not uncompressed_suffix(path) and read_start(path).lstrip().startswith(b"<mediawiki")
+
+
 def _looks_java(path: Path, encoding: str) -> bool:
     """Return whether the first 50 nonempty lines have two tabs each."""
     n_lines = 0
@@ -244,10 +380,20 @@ def _looks_java(path: Path, encoding: str) -> bool:
 FORMATS: Mapping[str, FileFormat] = {
     entry.name: entry
     for entry in (
-        FileFormat("jsonl", "JSON Lines", jsonl_records, (".jsonl", ".ndjson", ".json"), has_fields=True),
+        FileFormat(
+            "jsonl", "JSON Lines", jsonl_records, (".jsonl", ".ndjson", ".json"), has_fields=True, recognize=_looks_json
+        ),
         FileFormat("csv", "CSV", csv_records, (".csv",), has_fields=True),
         FileFormat("tsv", "TSV", tsv_records, (".tsv", ".tab"), has_fields=True),
-        FileFormat("parquet", "Parquet", parquet_records, (".parquet", ".pq"), has_fields=True, unit="row"),
+        FileFormat(
+            "parquet",
+            "Parquet",
+            parquet_records,
+            (".parquet", ".pq"),
+            has_fields=True,
+            unit="row",
+            recognize=_looks_parquet,
+        ),
         FileFormat("text", "text (a document per line)", text_documents, ("", ".txt", ".text", ".md", ".log")),
         FileFormat("folder", "a folder of files (subfolders are the labels)", folder_documents),
         FileFormat(
@@ -258,7 +404,7 @@ FORMATS: Mapping[str, FileFormat] = {
             delimited_labels=True,
             recognize=_looks_java,
         ),
-        FileFormat("wikipedia", "a Wikipedia dump", wikipedia_documents, (".xml",)),
+        FileFormat("wikipedia", "a Wikipedia dump", wikipedia_documents, (".xml",), recognize=_looks_wikipedia),
     )
 }
 

@@ -7,6 +7,7 @@ saved when it is complete, so that an interrupted preparation can be resumed. Th
 from __future__ import annotations
 
 import hashlib
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.parts import PartWriter, in_parts, largest_part, merge_ids, merge_labels, merge_words, read_parts
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import Source, open_source
+from metalda.corpus.stream import Stream
 from metalda.errors import InputError, StorageError
 from metalda.storage import (
     SCRATCH,
@@ -124,7 +126,11 @@ def prepare_corpus(
     _check_outside(path, folder)
     source = open_source(path, schema, verbose=verbose)
     check_writable(folder, _CORPUS)
-    with _scratch(folder, _identity(path, schema), resume) as scratch:
+    if isinstance(path, Stream):
+        parts = _scratch_of_stream(path, folder, resume)
+    else:
+        parts = _scratch(folder, _identity(path, schema), resume)
+    with parts as scratch:
         writer = PartWriter(scratch, schema, source.texts)
         n_parts = _write_parts(source, writer, count_jobs(n_jobs))
         if n_parts == 0:
@@ -207,6 +213,30 @@ def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator
         if created:
             with suppress(OSError):
                 folder.rmdir()  # only succeeds if it is empty
+
+
+@contextmanager
+def _scratch_of_stream(stream: Stream, folder: Any, resume: bool) -> Iterator[Path]:
+    """Make the folder for parts of a stream, which cannot be resumed: parts are deleted in any case."""
+    if isinstance(folder, Path) and resume and (folder / SCRATCH).exists():
+        raise InputError(
+            f"{folder}: holds an interrupted preparation, which {stream} cannot resume: a stream is read once; start "
+            "anew with resume=False (--restart), or give another folder"
+        )
+    identity = {"source": secrets.token_hex(16)}  # differs from that of all other runs
+    created = not folder.exists()
+    try:
+        with _scratch(folder, identity, resume=False) as scratch:
+            yield scratch
+    except BaseException as error:
+        if isinstance(folder, Path):
+            shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+            if created:
+                with suppress(OSError):
+                    folder.rmdir()  # only succeeds if it is empty
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"nothing is kept, because {stream} can be read only once") from None
+        raise
 
 
 def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:

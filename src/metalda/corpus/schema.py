@@ -17,12 +17,14 @@ from typing import Any
 
 from metalda.corpus.files import text_codec, uncompressed_suffix
 from metalda.corpus.formats import FORMATS, find_format
+from metalda.corpus.stream import Stream
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 FUNCTION = "function"  # the analyzer of a fitted schema if it was a function, since functions are not kept
 
+_MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
 _COLUMNS = ("text", "labels", "id", "bins", "numbers")
 _NONE_IS_A_VALUE = ("stop_words", "analyzer", "max_features", "vocabulary")
@@ -62,7 +64,8 @@ class Schema:
     lowercase, token_pattern, stop_words, ngram_range, analyzer
         How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
         Python and on the command line: words such as "the" and "of" occur in all documents, and without the list they
-        fill the top words of every topic. None keeps all words. Documents that are lists of tokens keep all tokens.
+        fill the top words of every topic. A list that contains "english" drops the English list and the other words.
+        None keeps all words. Documents that are lists of tokens keep all tokens.
     min_df, max_df, max_features, vocabulary
         Which words are kept, as in `CountVectorizer`.
 
@@ -187,7 +190,8 @@ class Schema:
         """
         base = cls() if schema is None else schema
         suffix = uncompressed_suffix(path)
-        if base.suffix is not None and (path.is_dir() or suffix != base.suffix):
+        is_other = base.format == "folder" if isinstance(path, Stream) else path.is_dir() or suffix != base.suffix
+        if base.suffix is not None and is_other:
             base = replace(base, format=None)
         found = find_format(path, given.get("format") or base.format, given.get("encoding") or base.encoding)
         if schema is not None and not found.has_fields:
@@ -201,8 +205,9 @@ class Schema:
             for name in without:
                 if getattr(result, name):
                     option = name.replace("_", "-")
+                    remedy = "; give the format with format= (--input-format)" if isinstance(path, Stream) else ""
                     raise InputError(
-                        f"{path}: the format {found.name!r} has no fields: {name}= (--{option}) has no meaning"
+                        f"{path}: the format {found.name!r} has no fields: {name}= (--{option}) has no meaning{remedy}"
                     )
         return result
 
@@ -272,9 +277,12 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
 def _bins(column: str, spec: Any) -> int | tuple[float, ...]:
     """Check a number of bins, or rising inner edges."""
     if isinstance(spec, Integral) and not isinstance(spec, bool):
-        if spec < 2:
+        n_bins = int(spec)
+        if n_bins < 2:
             raise InputError(f"bins of {column!r}: at least 2 are needed, not {spec}")
-        return int(spec)
+        if n_bins > _MOST_BINS:
+            raise InputError(f"bins of {column!r}: at most {_MOST_BINS:,} are possible, not {spec}")
+        return n_bins
     if isinstance(spec, str | bytes | Mapping) or not hasattr(spec, "__iter__"):
         raise InputError(f"bins of {column!r}: give a number of bins or a list of inner edges, not {spec!r}")
     edges = list(spec)
@@ -303,7 +311,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _stop_words(value: Any) -> str | tuple[str, ...] | None:
-    """Return ``"english"``, a sorted tuple of words, or None."""
+    """Return ``"english"``, a sorted tuple of words, or None; in a list, "english" adds the English list."""
     if value is None or (isinstance(value, str) and value == "english"):
         return value
     if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -311,6 +319,10 @@ def _stop_words(value: Any) -> str | tuple[str, ...] | None:
     words = list(value)
     if not all(isinstance(word, str) for word in words):
         raise InputError("stop_words: give 'english' or a list of words")
+    if "english" in words:
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        words += ENGLISH_STOP_WORDS
     return tuple(sorted(set(words)))
 
 

@@ -16,6 +16,7 @@ from metalda.corpus.formats import FORMATS, Document
 from metalda.corpus.labels import LabelCollector
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.schema import Schema
+from metalda.corpus.stream import Stream
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
@@ -181,7 +182,7 @@ def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes
     from tqdm import tqdm
 
     with reading(path, encoding):
-        size = path.stat().st_size
+        size = None if isinstance(path, Stream) else path.stat().st_size
         shown: dict[str, Any] = {"unit": "B", "unit_scale": True, "disable": None if verbose else True}
         with tqdm(total=size, desc="Reading", **shown) as bar:
             yield read_ahead(path, bar.update)

@@ -10,7 +10,7 @@ import re
 import warnings
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -54,6 +54,16 @@ def make_analyzer(schema: Schema) -> Analyzer:
         if isinstance(error, InputError):
             raise
         raise InputError(f"tokenizing: {error}") from error
+
+
+def require_unicode(words: Collection[str]) -> None:
+    """Raise an error for a word with half of a surrogate pair, which JSON can represent but no file can contain."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        word = next(word for word in words if half in word)
+        raise InputError(f"the token {word!r} is not valid Unicode: it contains half of a surrogate pair") from None
 
 
 def stop_list(stop_words: str | Iterable[str] | None) -> frozenset[str]:
@@ -150,6 +160,7 @@ class TokenCollector:
         for word in self._ids:
             if not isinstance(word, str):
                 raise InputError(f"tokens must be strings, but {word!r} is {type(word).__name__}")
+        require_unicode(self._ids)
         return FlatTokens(words, offsets, tuple(map(str, self._ids)))
 
     def finish(self) -> FlatTokens:

@@ -16,6 +16,7 @@ from metalda.corpus import Corpus
 from metalda.corpus.formats import is_saved
 from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
+from metalda.corpus.stream import Stream, locate_data
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.reference import (
     TextSearch,
@@ -25,7 +26,7 @@ from metalda.evaluation.reference import (
     count_on,
     text_encoder,
 )
-from metalda.storage import locate, read_folder, write_folder
+from metalda.storage import read_folder, write_folder
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.threads import count_jobs
 
@@ -188,7 +189,7 @@ def count_windows(
     source: dict[str, Any] = {}
     batches: Iterable[Any]
     texts = TextSearch(chosen, lowercase, token_pattern)
-    path: Any = locate(reference) if isinstance(reference, str | os.PathLike) else None
+    path: Any = locate_data(reference) if isinstance(reference, str | os.PathLike | Stream) else None
     if path is not None:
         how = {"text": text, "format": format, "encoding": encoding}
         source = describe_file(path, **how, lowercase=lowercase, token_pattern=token_pattern)
@@ -199,7 +200,7 @@ def count_windows(
     if isinstance(reference, Corpus):
         batches, encode = corpus_batches(reference, chosen)
     else:
-        if isinstance(reference, str | os.PathLike):
+        if isinstance(reference, str | os.PathLike | Stream):
             blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=verbose)
         else:
             blocks = in_blocks(reference)

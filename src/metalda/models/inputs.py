@@ -47,6 +47,11 @@ def read_input(
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
     if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
+        if schema is not None and schema.text and not estimator.fitted_.word_index.keys() & set(names):
+            raise InputError(
+                f"the frame has neither the text column {schema.text[0]!r} nor a column for a word of the model; "
+                f"its columns are: {', '.join(map(str, names[:20]))}"
+            )
         return Corpus.from_counts(X, y)  # columns are matched by name, in any order
     try:
         matrix = validate_data(

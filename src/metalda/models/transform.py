@@ -305,10 +305,9 @@ def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, 
         n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
         present = [labels.names[j] for j in np.unique(matrix.indices[found])]
         examples = ", ".join(repr(name) for name in present[:3])
-        warn(
-            f"labels that the model was not trained on are ignored: {len(present):,} different ones in "
-            f"{n_affected:,} documents, such as {examples}",
-        )
+        kinds = f"{len(present):,} distinct label{'' if len(present) == 1 else 's'}"
+        places = f"{n_affected:,} document{'' if n_affected == 1 else 's'}"
+        warn(f"labels that the model was not trained on are ignored: {kinds} in {places}, such as {examples}")
     return Design.build(labels.select(names), n_documents, real=real, numbers=fitted.labels.has_numbers)
 
 
@@ -317,8 +316,8 @@ def warn_of_unknown_documents(before: NDArray[np.int64], after: NDArray[np.int64
     n_unknown = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
     if n_unknown:
         warn(
-            f"{n_unknown:,} of {len(before) - 1:,} documents have no word that the model knows; "
-            "they get the proportions expected of a document with their labels",
+            f"{n_unknown:,} of {len(before) - 1:,} documents have words, but no word that the model knows; "
+            "they get the proportions expected of a document with their labels, as documents without words do",
         )
 
 

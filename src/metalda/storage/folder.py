@@ -22,7 +22,7 @@ import numpy as np
 from metalda.errors import StorageError
 from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
-from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest
+from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
 
 Layout = Literal["safetensors", "npy"]
 
@@ -293,8 +293,7 @@ def _here(folder: Path | Remote, names: Iterable[str]) -> Iterator[Path]:
 def _read_file(path: Path, shown: Path | Remote, file: ArrayFile, *, mmap: bool) -> dict[str, np.ndarray]:
     """Check and read one array file; `shown` is its name in error messages."""
     try:
-        if path.exists() and not path.is_file():  # reading a pipe would wait forever
-            raise StorageError(f"{shown}: damaged: not a regular file")
+        require_regular(path)
         size = path.stat().st_size
         if size != file.size:
             raise StorageError(f"{shown}: damaged: {size:,} bytes instead of {file.size:,}")

@@ -87,9 +87,14 @@ def is_manifest(path: Path | Remote, kind: str) -> bool:
     return isinstance(content, dict) and content.get("format") == f"metalda-{kind}"
 
 
-def _parse(path: Path | Remote) -> Any:
-    if isinstance(path, Path) and path.exists() and not path.is_file():  # reading a pipe would wait forever
+def require_regular(path: Path | Remote) -> None:
+    """Raise StorageError for a pipe or a device: opening it may wait forever."""
+    if isinstance(path, Path) and path.exists() and not path.is_file():
         raise StorageError(f"{path}: cannot be read: not a regular file")
+
+
+def _parse(path: Path | Remote) -> Any:
+    require_regular(path)
     try:
         return json.loads(path.read_bytes(), parse_constant=_reject_constant)
     except OSError as error:

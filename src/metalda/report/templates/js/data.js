@@ -3,7 +3,7 @@ const summary = JSON.parse(document.getElementById("summary").textContent);
 const { overview, topics, words, labels, documents: docs, diagnostics, comparison } = summary;
 
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)}\u00a0%`);
+const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)}%`);
 const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
 const times = (effect) => { const t = Math.exp(Math.min(effect, 50));
   return t < 10 ? t.toFixed(2) : Math.round(t).toLocaleString("en"); };
@@ -14,7 +14,7 @@ const straight = (text) => text.replace(/[\u200e\u200f\u061c\u202a-\u202e\u2066-
 const visible = (text) =>
   (straight(text).replace(/[\s\p{Cc}\p{Cf}]+/gu, "") ? text
   : [...text].map((c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ") || "(empty)");
-const level = () => `${Math.round(100 * overview.interval)} %`;
+const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
