@@ -17,6 +17,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def make_saves(folder: Path) -> None:
     for name in MODELS:
         cases[name].make().fit(corpus()).save(folder / f"model-{name}")
     for name in CHECKPOINTS:
-        cases[name].make(n_shards=2).fit(corpus(), checkpoint=folder / f"checkpoint-{name}", checkpoint_every=1)
+        with suppress(InterruptedError), stopped_after(9):
+            cases[name].make(n_shards=2).fit(corpus(), checkpoint=folder / f"checkpoint-{name}", checkpoint_every=1)
     texts = folder / "texts.jsonl"
     documents = corpus()
     rows = [
@@ -48,6 +50,26 @@ def make_saves(folder: Path) -> None:
     ]
     texts.write_text("\n".join(map(json.dumps, rows)))
     Corpus.prepare(texts, folder / "corpus-prepared", labels="kind")
+
+
+@contextmanager
+def stopped_after(n_sweeps: int) -> Iterator[None]:
+    """Training dies after this number of sweeps, so that its checkpoint has draws, and sweeps are left to do."""
+    from metalda.training import loop
+
+    advance, done = loop._advance, []
+
+    def dying(*arguments: Any) -> float:
+        if len(done) == n_sweeps:
+            raise InterruptedError
+        done.append(1)
+        return advance(*arguments)
+
+    loop._advance = dying
+    try:
+        yield
+    finally:
+        loop._advance = advance
 
 
 def jobs_of(folder: Path) -> list[Job]:
@@ -220,8 +242,7 @@ def use(save: str, folder: Path) -> None:
     if kind == "model":
         use_model(metalda.load(folder))
     elif kind == "checkpoint":
-        model = case.make(n_shards=2, n_iter=14).set_params(n_iter=12)
-        use_model(model.fit(corpus(), checkpoint=folder, resume=True), briefly=True)
+        use_model(case.make(n_shards=2).fit(corpus(), checkpoint=folder, resume=True), briefly=True)
     else:
         for mmap in (True, False):
             documents = metalda.Corpus.load(folder, mmap=mmap)

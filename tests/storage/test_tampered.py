@@ -16,7 +16,7 @@ from metalda.storage import read_folder, write_folder
 
 FINE = ("works", "refused", "same")
 
-# Each of these crashed, hung or ended in a traceback before loaded values were checked.
+# Before loaded values were checked, these crashed, hung, ended in a traceback, or read memory that was not theirs.
 BROKE = [
     ("model-DMR", "array", "draws.count_starts", "million"),
     ("model-MetaLDA", "array", "draws.count_starts", "wrapped"),
@@ -30,15 +30,12 @@ BROKE = [
     ("model-MetaLDA", "json", '["model"]', "empty list"),
     ("model-MetaLDA", "json", '["seed"]', "string"),
     ("model-MetaLDA", "json", '["n_iter"]', "string"),
-    ("model-MetaLDA", "json", '["parameters"]', "empty list"),
     ("model-LFLDA", "array", "history.log_likelihood", "longer"),
     ("model-DMR", "array", "doc_topics", "nan"),
     ("checkpoint-MetaLDA", "array", "log_doc_weights", "nan"),
     ("checkpoint-MetaLDA", "array", "log_word_weights", "all nan"),
     ("checkpoint-MetaLDA", "array", "log_word_weights", "narrower"),
-    ("checkpoint-MetaLDA", "array", "assignment.topics", "largest"),
     ("checkpoint-PTM", "array", "assignment.pseudo_documents", "million"),
-    ("checkpoint-LFLDA", "array", "assignment.kinds", "largest"),
     ("checkpoint-MetaLDA", "json", '["generators", 0, "has_uint32"]', "large"),
     ("checkpoint-MetaLDA", "json", '["identity", "parameters"]', "empty list"),
     ("corpus-prepared", "array", "label_rows", "million"),
