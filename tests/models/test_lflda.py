@@ -131,7 +131,7 @@ def test_with_weight_zero_it_predicts_as_lda_does():
     [
         ({"embeddings": None}, "LFLDA needs word vectors: embeddings="),
         ({"embeddings": Embeddings(("Cat",), [[1.0]])}, r"none of the 11 words has a vector; .*'Cat'"),
-        ({"weight": 1.0}, r"weight=1 leaves no room .* 2 of 11 have none, such as 'whisker'"),
+        ({"weight": 1.0}, r"weight=1 allows no words .* 2 of 11 have none, such as 'whisker'"),
     ],
 )
 def test_vectors_that_are_missing_are_explained_in_one_line(parameters, message):
