@@ -67,7 +67,7 @@ def test_a_run_that_ends_within_the_initial_iterations_predicts_by_vectors_all_t
     model = LFLDA(3, **SETTINGS, initial_iterations=100).fit(corpus())
     assert_distributions(model.components_)
     assert all(draw.extra["topic_vectors"].any() for draw in model.draws_)
-    kitten, hail = model._mean_phi_alone(model.draws_, ["kitten", "hail"])
+    kitten, hail = model._phi_of_unseen(["kitten", "hail"])[1]
     assert kitten.argmax() != hail.argmax()
 
 
@@ -99,7 +99,7 @@ def test_topics_sum_to_one_with_unseen_words_too():
 
 def test_an_unseen_word_alone_has_the_probability_of_joining_the_vocabulary_by_itself():
     model = LFLDA(3, **SETTINGS).fit(corpus())
-    alone = model._mean_phi_alone(model.draws_, ["kitten", "hail"])
+    alone = model._phi_of_unseen(["kitten", "hail"])[1]
     for u, word in enumerate(["kitten", "hail"]):
         np.testing.assert_allclose(alone[u], mean_phi(model, model.draws_, [word])[-1], rtol=1e-4)
 
@@ -188,7 +188,7 @@ def test_topics_and_their_vectors_are_recovered():
     assert (distance[found, meant] < 0.2).all()
     assert distance.max(axis=1).min() > 0.7, "topics are not alike"
     named = np.flatnonzero(has_vector[n_words:])
-    unseen = model._mean_phi_alone(model.draws_, [new_words[v] for v in named])
+    unseen = model._phi_of_unseen([new_words[v] for v in named])[1]
     for k, t in zip(found, meant, strict=True):  # what only vectors can tell
         expected = vectors[n_words:][named] @ topic_vectors[t]
         assert np.corrcoef(np.log(unseen[:, k]), expected)[0, 1] > 0.95

@@ -13,7 +13,7 @@ from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.fitted import top_indices
-from metalda.models.transform import LEFT_OUT, encode
+from metalda.models.transform import LEFT_OUT
 from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone
 
 
@@ -201,9 +201,9 @@ def test_last_uses_the_last_state_only():
 
 def test_every_other_word_is_scored_and_positions_are_counted_before_words_are_dropped():
     documents = Corpus.from_tokens([["a", "new", "b", "c", "a"], [], ["new", "b"]])
-    encoded = encode(known_topics(np.ones((1, 3)) / 3, "abc").fitted_, documents, (), Design.build(None, 3))
+    encoded = known_topics(np.ones((1, 3)) / 3, "abc")._encode(documents, ())
     assert encoded.numbers.tolist() == [0, 1, 2, LEFT_OUT]
-    assert encoded.all().words.tolist() == [0, 1, 2, 0, 1]
+    assert encoded.select().words.tolist() == [0, 1, 2, 0, 1]
     observed, scored = encoded.halves()
     assert observed.words.tolist() == [0, 1, 0]
     assert observed.offsets.tolist() == [0, 3, 3, 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -93,14 +94,6 @@ class Declaration(EffectTables):
         """Return whether words are looked up by name."""
         return self._word_features() is not None
 
-    def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which out-of-vocabulary words the model has information on: here, those with features."""
-        features = self._word_features()
-        if features is None:
-            return np.zeros(len(unseen), bool)
-        known: NDArray[np.bool_] = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
-        return known
-
     def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
         """Raise StorageError unless these are further arrays of this model's draws, stacked: here, none."""
         no_extra(extra, n_draws, n_topics)
@@ -112,9 +105,19 @@ class Declaration(EffectTables):
         of_unseen = self._prior_by_name(unseen, word_prior.design.names[:-1]) if unseen else None
         return mean_phi(draws, word_prior, of_unseen)
 
-    def _mean_phi_alone(self, draws: Sequence[Draw], unseen: Sequence[str]) -> NDArray[np.float32]:
-        """Return phi[word, topic] of out-of-vocabulary words averaged over draws, each one added alone."""
-        return mean_phi_alone(draws, self._prior_by_name(unseen, self.feature_names_))
+    def _phi_of_unseen(self, unseen: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float32] | None]:
+        """Return the out-of-vocabulary words that the model has information on, and their phi[word, topic].
+
+        Here they are the words with features. phi is averaged over draws, with each word added to the vocabulary alone.
+        """
+        features = self._word_features()
+        if features is None:
+            return (), None
+        has_features = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
+        known = tuple(compress(unseen, has_features))
+        if not known:
+            return (), None
+        return known, mean_phi_alone(self.draws_, self._prior_by_name(known, self.feature_names_))
 
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]

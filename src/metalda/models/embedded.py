@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import compress
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from metalda.models.lda import LDA
 from metalda.models.short_texts import DMM
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
+from metalda.samplers.draws import mean_phi_alone
 from metalda.samplers.latent import check_topic_vectors, mean_softmax, mean_softmax_alone
 
 
@@ -130,9 +132,6 @@ class LFLDA(LDA, EmbeddedModel):
         vectors, _ = self._vectors(())
         check_topic_vectors(extra, n_draws, n_topics, vectors.shape[1])
 
-    def _knows_of(self, unseen: Sequence[str]) -> NDArray[np.bool_]:
-        return self._vectors(unseen)[1] & (self.weight > 0)
-
     def _mean_phi(
         self, draws: Sequence[Draw], vocabulary: Sequence[str], word_prior: LogLinear, unseen: Sequence[str] = ()
     ) -> NDArray[np.float32]:
@@ -140,9 +139,14 @@ class LFLDA(LDA, EmbeddedModel):
         by_counts = super()._mean_phi(draws, vocabulary, word_prior, unseen)
         return self._mix(by_counts, mean_softmax(draws, vectors, known))
 
-    def _mean_phi_alone(self, draws: Sequence[Draw], unseen: Sequence[str]) -> NDArray[np.float32]:
-        (seen, known), (new, _) = self._vectors(self.vocabulary_), self._vectors(unseen)
-        return self._mix(super()._mean_phi_alone(draws, unseen), mean_softmax_alone(draws, seen[known], new))
+    def _phi_of_unseen(self, unseen: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float32] | None]:
+        """Return the out-of-vocabulary words that have a vector, and their phi[word, topic]."""
+        (seen, has_vector), (new, is_known) = self._vectors(self.vocabulary_), self._vectors(unseen)
+        known = tuple(compress(unseen, is_known))
+        if not known or self.weight == 0:
+            return (), None
+        by_counts = mean_phi_alone(self.draws_, self._prior_by_name(known, self.feature_names_))
+        return known, self._mix(by_counts, mean_softmax_alone(self.draws_, seen[has_vector], new[is_known]))
 
     def _mix(self, by_counts: NDArray[np.float32], by_vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         mixed: NDArray[np.float32] = np.float32(1 - self.weight) * by_counts + np.float32(self.weight) * by_vectors

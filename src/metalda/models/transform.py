@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -182,7 +182,7 @@ class FoldingIn(TransformerMixin, Declaration):
         Then ``pyLDAvis.display(pyLDAvis.prepare(**arguments))``.
         """
         corpus = self.to_corpus(X, y)
-        known = self._encode(corpus, ()).all()
+        known = self._encode(corpus, ()).select()
         return {
             "topic_term_dists": self.components_.astype(np.float64),
             "doc_topic_dists": np.asarray(self.transform(corpus), np.float64),
@@ -193,25 +193,43 @@ class FoldingIn(TransformerMixin, Declaration):
         }
 
     def _encode_known(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
-        """Return new documents with the words that the model has information on, their labels, and phi."""
-        corpus = self.to_corpus(X, y)
-        unseen = self._unseen_words(corpus)
-        unseen = tuple(compress(unseen, self._knows_of(unseen)))
+        """Return new documents with the words that the model has information on, their labels, and phi.
+
+        Warns of documents whose words are all unknown.
+        """
+        corpus, fitted = self.to_corpus(X, y), self.fitted_
+        unseen, phi_of_unseen = self._phi_of_unseen([w for w in corpus.vocabulary if w not in fitted.word_index])
         encoded = self._encode(corpus, unseen)
-        documents, phi = encoded.all(), self.fitted_.phi
-        if unseen:
-            phi = np.concatenate([phi, self._mean_phi_alone(self.draws_, unseen)])
-        warn_of_unknown_documents(corpus.offsets, documents.offsets)
+        documents = encoded.select()
+        n_unknown = int(((np.diff(corpus.offsets) > 0) & (np.diff(documents.offsets) == 0)).sum())
+        if n_unknown:
+            warn(
+                f"{n_unknown:,} of {len(corpus):,} documents have words, but no word that the model knows; "
+                "they get the proportions expected of a document with their labels, as documents without words do",
+            )
+        phi = fitted.phi if phi_of_unseen is None else np.concatenate([fitted.phi, phi_of_unseen])
         return documents, encoded.labels, phi
 
-    def _unseen_words(self, corpus: Corpus) -> tuple[str, ...]:
-        known = self.fitted_.word_index
-        return tuple(word for word in corpus.vocabulary if word not in known)
+    def _encode(self, corpus: Corpus, unseen: Sequence[str]) -> EncodedDocuments:
+        """Number words and labels as the model does, and `unseen` words after its vocabulary.
 
-    def _encode(self, corpus: Corpus, unseen: tuple[str, ...]) -> EncodedDocuments:
-        given = corpus.labels if self.uses_labels else None
-        labels = encode_labels(self.fitted_, given, len(corpus), real=self._real_labels)
-        return encode(self.fitted_, corpus, unseen, labels)
+        Other words are ignored, and labels that the model was not trained on with a warning.
+        """
+        fitted, labels, n_documents = self.fitted_, corpus.labels, len(corpus)
+        if labels is None or not self.uses_labels:
+            names = fitted.label_names
+            nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
+            design = Design.build(nothing, n_documents, real=self._real_labels, numbers=False)
+        else:
+            _warn_of_unknown_labels(labels, set(fitted.label_names))
+            known = labels.select(fitted.label_names)
+            design = Design.build(known, n_documents, real=self._real_labels, numbers=fitted.labels.has_numbers)
+        n_seen = len(fitted.vocabulary)
+        seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
+        numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
+        new_keys = np.array([_key(word) for word in unseen], np.uint64)
+        word_keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), new_keys])
+        return EncodedDocuments(corpus, numbers, design, word_keys, fitted.seed)
 
     def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
         """Return log p(w) of every second word."""
@@ -221,7 +239,9 @@ class FoldingIn(TransformerMixin, Declaration):
         if draws not in ("mean", "last", "each"):
             raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
         corpus = self.to_corpus(X, y)
-        new_words = self._unseen_words(corpus) if unseen == "features" else ()
+        new_words: tuple[str, ...] = ()
+        if unseen == "features":
+            new_words = tuple(word for word in corpus.vocabulary if word not in fitted.word_index)
         encoded = self._encode(corpus, new_words)
         observed, scored = encoded.halves()
         if not len(scored.words):
@@ -254,30 +274,18 @@ class EncodedDocuments:
     word_keys: NDArray[np.uint64]
     seed: int
 
-    def all(self) -> Documents:
-        """Return all words that the model does not ignore."""
-        return self._select(None)
-
     def halves(self) -> tuple[Documents, Documents]:
         """Return the observed words, at positions 0, 2, 4 …, and the scored words, at positions 1, 3, 5 ….
 
         Positions are counted before words that the model ignores are dropped.
         """
-        return self._select(lambda offsets: ~every_second(offsets)), self._select(every_second)
+        return self.select(lambda offsets: ~every_second(offsets)), self.select(every_second)
 
-    def _select(self, choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None) -> Documents:
+    def select(self, choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None) -> Documents:
+        """Return the words that the model does not ignore; of these, those that `choose` selects by their offsets."""
         words, offsets = renumber(self.corpus.words, self.corpus.offsets, self.numbers, choose)
         keys = key_documents(words, offsets, self.word_keys, self.labels, self.seed)
         return Documents(words, offsets, self.labels.row_of, keys)
-
-
-def encode(fitted: Fitted, corpus: Corpus, unseen: tuple[str, ...], labels: Design) -> EncodedDocuments:
-    """Number the words of a corpus: the model's vocabulary first, then the out-of-vocabulary words of `unseen`."""
-    n_seen = len(fitted.vocabulary)
-    seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
-    numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
-    keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), np.array([_key(word) for word in unseen], np.uint64)])
-    return EncodedDocuments(corpus, numbers, labels, keys, fitted.seed)
 
 
 def _key(word: str) -> int:
@@ -292,13 +300,8 @@ def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     return is_scored
 
 
-def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, *, real: bool) -> Design:
-    """Return the labels of new documents in the order of the model; unknown labels are ignored with a warning."""
-    names = fitted.label_names
-    if labels is None:
-        nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
-        return Design.build(nothing, n_documents, real=real, numbers=False)
-    known, matrix = set(names), labels.matrix
+def _warn_of_unknown_labels(labels: NamedMatrix, known: Set[str]) -> None:
+    matrix = labels.matrix
     is_unknown = np.array([name not in known for name in labels.names], bool)
     found = np.flatnonzero(is_unknown[matrix.indices] & (matrix.data != 0)) if is_unknown.any() else np.empty(0, int)
     if len(found):
@@ -308,17 +311,6 @@ def encode_labels(fitted: Fitted, labels: NamedMatrix | None, n_documents: int, 
         kinds = f"{len(present):,} distinct label{'' if len(present) == 1 else 's'}"
         places = f"{n_affected:,} document{'' if n_affected == 1 else 's'}"
         warn(f"labels that the model was not trained on are ignored: {kinds} in {places}, such as {examples}")
-    return Design.build(labels.select(names), n_documents, real=real, numbers=fitted.labels.has_numbers)
-
-
-def warn_of_unknown_documents(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
-    """Warn of documents whose words are all out of vocabulary, given offsets before and after these were dropped."""
-    n_unknown = int(((np.diff(before) > 0) & (np.diff(after) == 0)).sum())
-    if n_unknown:
-        warn(
-            f"{n_unknown:,} of {len(before) - 1:,} documents have words, but no word that the model knows; "
-            "they get the proportions expected of a document with their labels, as documents without words do",
-        )
 
 
 def infer_on_cluster(
