@@ -12,7 +12,8 @@ import pytest
 
 from corpus.files import COMPRESSORS, EXPECTED, FILES, ROWS, as_jsonl, as_parquet, as_table, error_of, sets, write
 from metalda.corpus import FORMATS, Corpus
-from metalda.corpus.formats import Document, FileFormat
+from metalda.corpus.formats import FileFormat
+from metalda.corpus.readers import Document
 from metalda.errors import MissingExtraError
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tampering
-from metalda.corpus.formats import Document
 from metalda.corpus.parts import PartWriter, read_parts
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.errors import StorageError
 from metalda.storage import read_folder, write_folder

@@ -9,9 +9,9 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.comparison import ResultFolder, RunOptions, print_comparison, run_models
-from metalda.cli.data import ReadingOptions
+from metalda.cli.data import ReadingOptions, WordFiles
 from metalda.cli.model_options import COMMON, MODEL, ModelOptions
-from metalda.cli.options import Format, WordFiles
+from metalda.cli.options import Format
 from metalda.models.registry import NAMES
 
 EPILOG = options.epilog(

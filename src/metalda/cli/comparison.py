@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.data import ReadingOptions
+from metalda.cli.data import ReadingOptions, WordFiles
 from metalda.cli.model_options import ModelOptions
-from metalda.cli.options import EVALUATION, Draws, Format, Unseen, WordFiles
+from metalda.cli.options import EVALUATION, Draws, Format, Unseen
 from metalda.errors import InputError
 from metalda.models.registry import parameters_of
 from metalda.utils.terminal import clean, short

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.data import ReadingOptions
+from metalda.cli.data import ReadingOptions, WordFiles
 from metalda.cli.model_options import MODEL, ModelOptions
-from metalda.cli.options import TRAINING, WordFiles
+from metalda.cli.options import TRAINING
 from metalda.corpus.stream import Stream
 from metalda.errors import InputError, StorageError
 from metalda.models.registry import MODELS, NAMES, parameters_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -266,62 +265,6 @@ Predicting = Annotated[
         rich_help_panel=EVALUATION,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class WordFiles:
-    """Files with word vectors or features of words, for the models that use them."""
-
-    embeddings: Annotated[
-        Path | None,
-        typer.Option(
-            "--embeddings",
-            metavar="FILE",
-            help="Word vectors (GloVe, word2vec). Models that learn from word features get them as binary features.",
-            parser=location,
-            rich_help_panel=WORDS,
-        ),
-    ] = None
-    word_features: Annotated[
-        Path | None,
-        typer.Option(
-            "--word-features",
-            metavar="FILE",
-            help="Features of words: word<TAB>indices, or a CSV table of 0 and 1.",
-            parser=location,
-            rich_help_panel=WORDS,
-        ),
-    ] = None
-
-    def require_use(self, known: Collection[str], who: str) -> None:
-        """Raise an error for a file that the models, which have the parameters `known`, do not use."""
-        for option, path, uses in (
-            ("--embeddings", self.embeddings, {"embeddings", "word_features"}),
-            ("--word-features", self.word_features, {"word_features"}),
-        ):
-            if path is not None and uses.isdisjoint(known):
-                raise InputError(
-                    f"{option}: {who} uses no word features{' or vectors' * (len(uses) > 1)}: leave it out"
-                )
-        if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
-            raise InputError("give --embeddings or --word-features, not both")
-
-    def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
-        """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
-
-        Only vectors of the vocabulary are read, or all if it is None. They are also converted to binary features,
-        unless a file gives the features.
-        """
-        from metalda import Embeddings, WordFeatures
-
-        found: dict[str, Any] = {}
-        if self.embeddings is not None:
-            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
-        if self.word_features is not None:
-            found["word_features"] = WordFeatures.read(self.word_features)
-        elif "embeddings" in found and "word_features" in known:
-            found["word_features"] = found["embeddings"].binarize()
-        return {name: value for name, value in found.items() if name in known}
 
 
 # Values.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from metalda.corpus.formats import Document
 from metalda.corpus.labels import label_names
 from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.columns import as_ids
 from metalda.corpus.counts import expand_counts
-from metalda.corpus.formats import Document
 from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data

@@ -1,65 +1,40 @@
-"""The file formats: a reader for each, and the registry that detection, messages, options and help use.
+"""The registry of file formats, from which detection, messages, options and help follow.
 
-A new format is one reader function and one entry of `FORMATS`. A reader of a format with fields yields records with
-their numbers; it calls `select` once, with the names of the fields. A reader of a format without fields yields
-documents.
+A new format is one reader function (`corpus/readers.py`) and one entry of `FORMATS`.
 """
 
 from __future__ import annotations
 
 import codecs
-import csv
-import json
 import logging
-import os
 import re
-import shutil
-import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from metalda.corpus.files import (
     begins_as_utf16,
-    can_seek,
     may_have_zeros,
-    one_line,
-    open_binary,
-    read_ahead,
     read_lines,
     read_start,
-    read_text,
-    reading,
     text_codec,
     uncompressed_suffix,
 )
+from metalda.corpus.readers import (
+    csv_records,
+    folder_documents,
+    java_documents,
+    jsonl_records,
+    parquet_records,
+    text_documents,
+    tsv_records,
+    wikipedia_documents,
+)
 from metalda.corpus.stream import Stream
-from metalda.corpus.wikipedia import read_articles
-from metalda.errors import InputError, missing_extra
-
-if TYPE_CHECKING:
-    from metalda.corpus.schema import Schema
+from metalda.errors import InputError
 
 logger = logging.getLogger(__name__)
-
-Records = Iterator[tuple[int, Mapping[str, Any]]]
-"""Records with the numbers of their lines or rows."""
-
-Select = Callable[..., list[str]]
-"""Called once with the names of the fields (`Columns.resolve`); returns those that are needed."""
-
-_LARGEST_FIELD = 2**31 - 1
-
-
-class Document(NamedTuple):
-    """One document: a text or a list of tokens, its labels, and its id."""
-
-    content: str | Sequence[str]
-    labels: Sequence[str] = ()
-    id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,25 +92,24 @@ def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") 
         return FORMATS[format]
     if isinstance(path, Stream):
         with path.kept():
-            return _recognize(path, format, encoding)
-    return _recognize(path, format, encoding)
+            return _recognize(path, encoding)
+    return _recognize(path, encoding)
 
 
-def _recognize(path: Path, format: str | None, encoding: str) -> FileFormat:
-    """Find the format of a file, and raise an error if it is empty or of another kind."""
+def _recognize(path: Path, encoding: str) -> FileFormat:
+    """Find the format by the suffix and the first bytes, and raise an error if the file is empty or of another kind."""
     suffix = uncompressed_suffix(path)
     by_suffix = next((entry for entry in FORMATS.values() if suffix in entry.suffixes), None)
-    known = by_suffix if format is None else FORMATS[format]
-    is_certain = known is not None and (format is not None or known.name != "text")
-    if known is not None and is_certain and not isinstance(path, Path | Stream):
-        return known  # a remote file, which is opened once
+    is_certain = by_suffix is not None and by_suffix.name != "text"
+    if by_suffix is not None and is_certain and not isinstance(path, Path | Stream):
+        return by_suffix  # a remote file, which is opened once
     start = read_start(path)
     if not start:
         raise InputError(f"{path}: is empty")
-    if known is not None and is_certain:
-        if known.name != "parquet":
-            _require_text(path, start, encoding, known.name)
-        return known
+    if by_suffix is not None and is_certain:
+        if by_suffix.name != "parquet":
+            _require_text(path, start, encoding, by_suffix.name)
+        return by_suffix
     if suffix or not _begins_as_parquet(start):
         _require_text(path, start, encoding, None)
     for entry in FORMATS.values():
@@ -179,167 +153,6 @@ _OTHER_KINDS = {
 def is_saved(path: Path) -> bool:
     """Return whether a folder holds a saved corpus."""
     return not isinstance(path, Stream) and bool((path / "corpus.json").is_file())
-
-
-def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
-    """Read a JSON object per line, where empty lines are skipped, or one JSON array of objects."""
-    is_first = True
-    for number, record in _json_values(path, schema.encoding):
-        if not isinstance(record, dict):
-            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(json.dumps(record))}")
-        if is_first:
-            select(list(record), complete=False)
-            is_first = False
-        yield number, record
-
-
-def _json_values(path: Path, encoding: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
-    is_first = True
-    lines = read_lines(path, encoding)
-    for number, line in enumerate(lines, start=1):
-        if not line or line.isspace():
-            continue
-        if is_first and line.lstrip().startswith("["):
-            yield from _array_elements(path, "\n".join([line, *lines]), number)
-            return
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:
-            hint = "; each line must be an object, or the file one array of objects" if is_first else ""
-            raise InputError(
-                f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}{hint}"
-            ) from None
-        is_first = False
-
-
-def _array_elements(path: Path, text: str, number: int) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of a JSON array that begins on the line `number`."""
-    decoder, space = json.JSONDecoder(), re.compile(r"[ \t\n\r]*")
-    counted = 0  # characters whose line breaks are counted in `number`
-
-    def skip(position: int) -> int:
-        found = space.match(text, position)
-        assert found is not None
-        return found.end()
-
-    def wrong(problem: str, position: int) -> InputError:
-        line = number + text.count("\n", counted, position)
-        return InputError(f"{path} line {line}: not JSON: {problem}, found {_excerpt(text[position : position + 61])}")
-
-    position = skip(text.index("[") + 1)
-    is_open = not text.startswith("]", position)
-    while is_open:
-        number += text.count("\n", counted, position)
-        counted = position
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            raise wrong(error.msg, error.pos) from None
-        except (ValueError, RecursionError) as error:
-            raise wrong(one_line(error), position) from None
-        yield number, value
-        position = skip(end)
-        is_open = text.startswith(",", position)
-        if is_open:
-            position = skip(position + 1)
-        elif not text.startswith("]", position):
-            raise wrong("expected a comma or the end of the array", position)
-    position = skip(position + 1)
-    if position < len(text):
-        raise wrong("the array has ended, but the file has not", position)
-
-
-def csv_records(path: Path, schema: Schema, select: Select) -> Records:
-    """Read comma-separated values with a header.
-
-    Spreadsheets write semicolons where the comma is the decimal mark: a header with semicolons and no commas is split
-    at semicolons.
-    """
-    _allow_long_fields()
-    lines = (line + "\n" for line in read_lines(path, schema.encoding))
-    header = next(lines, "")
-    separator = ";" if ";" in header and "," not in header else ","
-    rows = csv.reader(chain([header], lines), delimiter=separator)
-    return _table(path, _numbered(path, rows), select)
-
-
-def tsv_records(path: Path, schema: Schema, select: Select) -> Records:
-    """Read tab-separated values with a header; see `_tsv_rows` for quotes."""
-    _allow_long_fields()
-    return _table(path, _tsv_rows(read_lines(path, schema.encoding)), select)
-
-
-def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
-    """Read the rows of a Parquet file; only the columns that are needed are read."""
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise missing_extra("pyarrow", "parquet", "Reading Parquet") from None
-
-    with reading(path), open_binary(path) as binary, tempfile.TemporaryFile() as unpacked:
-        file: Any = binary
-        if not can_seek(binary):  # Parquet is read from its end
-            shutil.copyfileobj(binary, unpacked)
-            file = unpacked
-        try:
-            table = ParquetFile(file)
-            all_names = table.schema_arrow.names
-            if twice := [name for name in all_names if all_names.count(name) > 1]:
-                raise InputError(f"{path}: two columns have the name {twice[0]!r}: rename one")
-            names = select(all_names)
-            number = 0
-            for batch in table.iter_batches(batch_size=1024, columns=names):
-                rows = f"{path} rows {number + 1} to {number + len(batch)}"
-                columns = [_cells(rows, name, batch.column(name)) for name in names]
-                for number, row in enumerate(zip(*columns, strict=True), start=number + 1):  # noqa: B020
-                    yield number, dict(zip(names, row, strict=True))
-        except (ArrowException, OSError) as error:
-            raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
-
-
-def _cells(place: str, name: str, column: Any) -> list[Any]:
-    """Return the cells of a Parquet column as Python objects, which times outside the years 1 to 9999 have not."""
-    try:
-        cells: list[Any] = column.to_pylist()
-    except (ArithmeticError, ValueError) as error:
-        raise InputError(f"{place}: the column {name!r} cannot be read: {one_line(error)}") from error
-    return cells
-
-
-def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
-    """Read a document per line; an empty line is an empty document, so that document and line numbers agree."""
-    return (Document(line) for line in read_lines(path, schema.encoding))
-
-
-def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
-    """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
-    for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
-        label = name.rpartition("/")[0]
-        yield Document(read_text(file, schema.encoding), [label] if label else [], name)
-
-
-def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
-    """Read ``ID<TAB>labels<TAB>words``, the format of the Java MetaLDA; words are used unchanged."""
-    for number, line in enumerate(read_lines(path, schema.encoding), start=1):
-        if not line or line.isspace():
-            continue
-        parts = line.split("\t", 2)
-        if len(parts) < 3:
-            raise InputError(
-                f"{path} line {number}: expected ID<TAB>labels<TAB>words, but there are {len(parts) - 1} tabs"
-            )
-        name, labels, words = parts
-        names = [each for part in labels.split(schema.label_delimiter) if (each := part.strip())]
-        yield Document(words.split(), names, name.strip())
-
-
-def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
-    """Read the articles of a Wikipedia dump, without markup; the title is the id."""
-    with reading(path):
-        for title, text in read_articles(path, read_ahead(path)):
-            yield Document(text, id=title)
 
 
 def _looks_json(path: Path, encoding: str) -> bool:
@@ -407,119 +220,3 @@ FORMATS: Mapping[str, FileFormat] = {
         FileFormat("wikipedia", "a Wikipedia dump", wikipedia_documents, (".xml",), recognize=_looks_wikipedia),
     )
 }
-
-
-def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the files below a folder, with their names relative to it."""
-    if not isinstance(path, Path):  # a `Remote`
-        yield from ((name, file) for name, file in path.files() if not f"/{name}".count("/."))
-        return
-
-    def fail(error: OSError) -> None:
-        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error
-
-    for folder, subfolders, files in os.walk(path, onerror=fail):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        visible = (Path(folder, name) for name in files if not name.startswith("."))
-        yield from ((file.relative_to(path).as_posix(), file) for file in visible)
-
-
-def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
-    """Yield the rows below a header as records."""
-    header: list[str] | None = None
-    for number, row in rows:
-        if header is None:
-            header = [name.strip() for name in row]
-            if len(set(header)) < len(header):
-                raise InputError(f"{path} line {number}: two columns of the header have the same name")
-            select(header)
-        elif len(row) != len(header):
-            raise InputError(
-                f"{path} line {number}: {len(row)} fields, but the header has {len(header)}: "
-                "check separators and quotes, or give the format with format= (--input-format)"
-            )
-        else:
-            yield number, dict(zip(header, row, strict=True))
-
-
-def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row of a csv reader with the number of its first line; empty lines are skipped."""
-    while True:
-        number = rows.line_num + 1
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise InputError(f"{path} line {number}: not CSV: {error}") from None
-        if row:
-            yield number, row
-
-
-def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows of both kinds of TSV: spreadsheets quote fields, other programs write quotes unchanged.
-
-    A row with a field that begins with a quote is read as quoted, over as many lines as needed. This is accepted if the
-    row has as many fields as the header and no text after closing quotes, unless it took several lines that are each a
-    complete row. Otherwise its quotes are plain characters.
-    """
-    n_fields = 0
-    number = 1
-    source = _Lookahead(lines)
-    for line in source:
-        row, n_lines = line.split("\t"), 1
-        if line.startswith('"') or '\t"' in line:
-            quoted = _quoted_row(line, source)
-            are_rows = n_fields > 1 and all(text.count("\t") == n_fields - 1 for text in (line, *source.seen))
-            if quoted is None or n_fields not in (0, len(quoted)) or (source.seen and are_rows):
-                source.put_back()
-            else:
-                row, n_lines = quoted, 1 + len(source.seen)
-                source.seen.clear()
-        if line:
-            n_fields = n_fields or len(row)
-            yield number, row
-        number += n_lines
-
-
-class _Lookahead:
-    """An iterator over lines that can look ahead and put back the lines it has seen."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self._next: deque[str] = deque()
-        self.seen: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        return self._next.popleft() if self._next else next(self._lines)
-
-    def look(self, n_lines: int) -> Iterator[str]:
-        for line in islice(self, n_lines):
-            self.seen.append(line)
-            yield line
-
-    def put_back(self) -> None:
-        self._next.extendleft(reversed(self.seen))
-        self.seen.clear()
-
-
-def _quoted_row(line: str, source: _Lookahead) -> list[str] | None:
-    """Read the row that begins with this line as quoted, over at most 10,000 lines."""
-    lines = chain([line], source.look(10_000))
-    try:
-        return next(csv.reader((text + "\n" for text in lines), delimiter="\t", strict=True))
-    except csv.Error:
-        return None
-
-
-def _allow_long_fields() -> None:
-    """Raise the limit of the csv module, which refuses fields above 128 KiB; the limit is global."""
-    if csv.field_size_limit() < _LARGEST_FIELD:
-        csv.field_size_limit(_LARGEST_FIELD)
-
-
-def _excerpt(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:57] + "...")

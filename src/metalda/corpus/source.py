@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 from metalda.corpus.columns import Columns
 from metalda.corpus.files import read_ahead, reading, text_codec
-from metalda.corpus.formats import FORMATS, Document
+from metalda.corpus.formats import FORMATS
 from metalda.corpus.labels import LabelCollector
 from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.stream import Stream
 from metalda.corpus.vocabulary import TokenCollector

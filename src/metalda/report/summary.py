@@ -17,7 +17,7 @@ from metalda.report.diagnostics import DiagnosticsSection, summarize_training
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
 from metalda.report.labels import LabelSection, summarize_labels
 from metalda.report.topics import TopicSummary, summarize_topics
-from metalda.report.values import cut, from_plain, to_plain
+from metalda.report.values import cut, to_plain
 from metalda.report.words import ReportWords, WordSection
 
 if TYPE_CHECKING:
@@ -70,11 +70,6 @@ class Summary:
         document: dict[str, Any] = to_plain(self)
         return document
 
-    @classmethod
-    def from_plain(cls, document: dict[str, Any]) -> Summary:
-        """Restore a summary from the result of `to_plain`."""
-        return from_plain(cls, document)
-
 
 def summarize(
     model: TopicModel,
@@ -124,8 +119,8 @@ def summarize(
     if max_documents < 1:
         raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
     chains, compared = [model, *chains], _name_models(model, models)
-    theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
     corpus = None if corpus is None else model.to_corpus(corpus)
+    theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
     chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)
