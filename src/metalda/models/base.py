@@ -25,7 +25,7 @@ from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
-from metalda.training.loop import Trained, kept_iterations, train
+from metalda.training.loop import Trained, kept_iterations, train, weight_iterations
 from metalda.training.memory import require_memory
 from metalda.utils.threads import count_jobs
 
@@ -87,6 +87,7 @@ class TopicModel(FoldingIn):
             problem,
             n_iter=self.n_iter,
             keep=keep,
+            keep_weights=weight_iterations(problem, self.n_iter, self.burn_in),
             seed=int(check_random_state(self.random_state).randint(2**31)),
             n_jobs=n_jobs,
             verbose=self.verbose,
@@ -174,6 +175,7 @@ class TopicModel(FoldingIn):
         """Build `fitted_`, for `fit`, `load` and the Mallet import."""
         self._fitted = Fitted(
             draws=trained.draws,
+            label_weights=trained.label_weights,
             phi=self._mean_phi(trained.draws, vocabulary, word_prior),
             doc_topics=trained.doc_topics,
             vocabulary=vocabulary,

@@ -34,7 +34,7 @@ class Declaration(EffectTables):
     vocabulary: Any = None
     n_iter: int = 1000
     burn_in: int | None = None
-    thin: int = 10
+    thin: int | None = None
     n_draws: int = 15
     n_jobs: int | None = 1
     n_shards: int | str = "auto"
@@ -45,7 +45,7 @@ class Declaration(EffectTables):
         "vocabulary": "no_validation",
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
-        "thin": [Interval(Integral, 1, None, closed="left")],
+        "thin": [Interval(Integral, 1, None, closed="left"), None],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

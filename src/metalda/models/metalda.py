@@ -47,8 +47,9 @@ class MetaLDA(TopicModel):
         Iterations of the Gibbs sampler.
     burn_in : int, optional
         Iterations before the first draw is kept; half of `n_iter` by default.
-    thin : int
-        Iterations from one kept draw to the next, counted back from the last iteration.
+    thin : int, optional
+        Iterations from one kept draw to the next, counted back from the last iteration. By default draws are spread
+        evenly over the iterations after the burn-in.
     n_draws : int
         Largest number of draws to keep.
     n_jobs : int

@@ -81,7 +81,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
         "schema": None if fitted.schema is None else fitted.schema.to_json(),
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(fitted.draws).items()}
-    arrays["doc_topics"] = fitted.doc_topics
+    arrays["doc_topics"], arrays["label_weights"] = fitted.doc_topics, fitted.label_weights
     arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
     arrays.update({f"history.{name}": column for name, column in fitted.history.items()})
     arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(fitted.vocabulary)
@@ -115,6 +115,12 @@ def unpack_model(
     doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
     check_array("doc_topics", doc_topics, np.float32, (len(labels.row_of), n_topics))
     check_range("doc_topics", doc_topics, 0, 1 + 1e-3)
+    weights = arrays["label_weights"]
+    check_array("label_weights", weights, np.float32, (None, None, None))
+    if model._has_label_effects and label_names and not len(weights):
+        raise StorageError("label_weights must have a draw or more")
+    if len(weights):
+        doc_prior.check_weights("label_weights", weights, len(weights), n_topics, np.float32)
     n_iter = check_integer("n_iter", document["n_iter"], 0)
     history = _under(arrays, "history")
     for name, column in history.items():
@@ -122,7 +128,7 @@ def unpack_model(
         if name != "log_likelihood":  # which may be -inf for extreme parameters
             check_range(f"history.{name}", column, 0, 2**53)
     model._keep_result(
-        Trained(tuple(draws), doc_topics, history, n_iter, check_integer("seed", document["seed"], 0)),
+        Trained(tuple(draws), weights, doc_topics, history, n_iter, check_integer("seed", document["seed"], 0)),
         vocabulary,
         doc_prior,
         word_prior,
@@ -139,7 +145,7 @@ def unpack_model(
 
 def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return the names of the arrays of a model. Those of features, vectors and draws have checks of their own."""
-    names = ["doc_topics", "vocabulary.text", "vocabulary.ends"]
+    names = ["doc_topics", "label_weights", "vocabulary.text", "vocabulary.ends"]
     names += [f"labels.{name}" for name in ("row_of", "starts", "labels", "values")]
     names += [f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved")]
     optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]

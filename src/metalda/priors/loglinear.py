@@ -105,10 +105,17 @@ class LogLinear:
         log_weights[-1] = math.log(self.start)
         return log_weights
 
-    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+    def check_weights(
+        self,
+        name: str,
+        log_weights: NDArray[Any],
+        n_draws: int | None,
+        n_topics: int,
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> None:
         """Raise StorageError unless these are log weights of this prior: of one state, or of several draws."""
         draws = () if n_draws is None else (n_draws,)
-        check_array(name, log_weights, np.float64, (*draws, len(self.design.names), n_topics))
+        check_array(name, log_weights, dtype, (*draws, len(self.design.names), n_topics))
         check_finite(name, log_weights)
 
     def products(self, log_weights: Weights) -> NDArray[np.float32]:
@@ -208,9 +215,16 @@ def _empty(design: Design, log_weights: Weights) -> NDArray[np.float32]:
 class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
 
-    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+    def check_weights(
+        self,
+        name: str,
+        log_weights: NDArray[Any],
+        n_draws: int | None,
+        n_topics: int,
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> None:
         """Require also that weights are logarithms of positive floats."""
-        super().check_weights(name, log_weights, n_draws, n_topics)
+        super().check_weights(name, log_weights, n_draws, n_topics, dtype)
         check_range(name, log_weights, -750, 710)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 
 from metalda.errors import ClusterError
 from metalda.kernels.border import needs_compiling
+from metalda.priors import LearnsFromDocuments
 from metalda.samplers import Draw, Problem
-from metalda.training.checkpoint import Checkpoint, Progress, TraceRow
+from metalda.training.checkpoint import Checkpoint, Progress, TraceRow, stack_weights
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
@@ -25,12 +27,15 @@ from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
+MOST_WEIGHTS, LEAST_WEIGHT_DRAWS = 8_000_000, 40  # numbers: 32 MB; and the draws that a 95 % interval needs
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The result of a run."""
 
     draws: tuple[Draw, ...]
+    label_weights: NDArray[np.float32]  # log lambda[draw, l, k] of more iterations than there are draws
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     history: dict[
         str, NDArray[Any]
@@ -44,13 +49,28 @@ def count_burn_in(n_iter: int, burn_in: int | None) -> int:
     return n_iter // 2 if burn_in is None else int(burn_in)
 
 
-def kept_iterations(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
-    """Return the iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
+def kept_iterations(n_iter: int, burn_in: int | None, thin: int | None, n_draws: int) -> set[int]:
+    """Return the iterations whose states are kept as draws. The last iteration is always one.
 
-    The last iteration is always kept.
+    They are spread evenly over the iterations after the burn-in, or counted back from the last in steps of `thin`.
     """
     first = count_burn_in(n_iter, burn_in)
+    if thin is None:
+        return {n_iter} | {n_iter - (n_iter - first) * j // n_draws for j in range(n_draws) if n_iter > first}
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
+
+
+def weight_iterations(problem: Problem, n_iter: int, burn_in: int | None) -> range:
+    """Return the iterations whose label weights are kept: all after the burn-in, or fewer if they need much memory.
+
+    Weights are small beside a draw, and intervals of effects need many of them.
+    """
+    n_labels = len(problem.doc_prior.design.names) - 1
+    if not n_labels or not isinstance(problem.doc_prior, LearnsFromDocuments):
+        return range(0)
+    first = min(count_burn_in(n_iter, burn_in), n_iter - 1)
+    most = max(MOST_WEIGHTS // ((n_labels + 1) * problem.n_topics), LEAST_WEIGHT_DRAWS)
+    return range(n_iter, first, -math.ceil((n_iter - first) / most))
 
 
 def train(
@@ -58,6 +78,7 @@ def train(
     *,
     n_iter: int,
     keep: set[int],
+    keep_weights: range,
     seed: int,
     n_jobs: int,
     verbose: bool,
@@ -76,14 +97,14 @@ def train(
         else:
             progress = _start(problem, seed, n_threads)
         survive = (
-            None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, run))
+            None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, keep_weights, run))
         )
         do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
         with survive or nullcontext(), _with_resume_advice(checkpoint), bar:
             while progress.n_sweeps < n_iter and not stop:
-                likelihood = do(lambda: _advance(problem, progress, keep, run))
+                likelihood = do(lambda: _advance(problem, progress, keep, keep_weights, run))
                 bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
                 bar.update()
                 stop = interrupted.is_set()
@@ -95,6 +116,8 @@ def train(
                     checkpoint.save(progress)
             if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
                 do(lambda: _keep(progress))
+            if keep_weights:
+                _keep_weights(progress)
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
@@ -122,24 +145,26 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     rngs = Generators.spawn(seed, problem)
     state = start_chain(problem, rngs.start, n_threads)
     doc_topics = np.zeros((len(problem.offsets) - 1, problem.n_topics), np.float32)
-    return Progress(state, rngs, [], doc_topics, seed, [])
+    return Progress(state, rngs, [], {}, doc_topics, seed, [])
 
 
-def _advance(problem: Problem, progress: Progress, keep: set[int], run: Run) -> float:
+def _advance(problem: Problem, progress: Progress, keep: set[int], keep_weights: range, run: Run) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
-    likelihood = _sweep(problem, progress, run)
+    likelihood = _sweep(problem, progress, keep_weights, run)
     if progress.n_sweeps in keep:
         _keep(progress)
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, run: Run) -> float:
+def _sweep(problem: Problem, progress: Progress, keep_weights: range, run: Run) -> float:
     start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     seconds = time.perf_counter() - start
     likelihood = record.log_likelihood / len(problem.words)
     tables = record.n_doc_tables, record.n_word_tables
     progress.trace.append(TraceRow(likelihood, seconds, record.moved, *tables))
+    if progress.n_sweeps in keep_weights:
+        _keep_weights(progress)
     return likelihood
 
 
@@ -150,13 +175,24 @@ def _keep(progress: Progress) -> None:
     progress.draws.append(draw)
 
 
+def _keep_weights(progress: Progress) -> None:
+    progress.label_weights[progress.n_sweeps] = progress.state.log_doc_weights.astype(np.float32)
+
+
 def _finish(progress: Progress) -> Trained:
     columns = dict(zip(TraceRow._fields, zip(*progress.trace, strict=True), strict=True))
     history = {"iteration": np.arange(1, progress.n_sweeps + 1)}
     history |= {name: np.array(columns[name]) for name in ("log_likelihood", "seconds", "moved")}
     history |= {name: np.array(columns[name]) for name in ("doc_tables", "word_tables") if any(columns[name])}
     progress.doc_topics /= np.float32(len(progress.draws))
-    return Trained(tuple(progress.draws), progress.doc_topics, history, progress.n_sweeps, progress.seed)
+    return Trained(
+        draws=tuple(progress.draws),
+        label_weights=stack_weights(progress.label_weights),
+        doc_topics=progress.doc_topics,
+        history=history,
+        n_sweeps=progress.n_sweeps,
+        seed=progress.seed,
+    )
 
 
 def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> Any:
