@@ -15,6 +15,7 @@ from metalda.meta.design import Design
 from metalda.models.effects import Weights, require_effects, weight_contrasts
 from metalda.priors import LogLinear
 
+HALF = 0.5  # an interval that six draws hold
 YEARS = [["pets", "2019"], ["pets", "2020"], ["sky", "2019"], ["sky", "2020"], ["sky", "2020"]] * 2
 
 
@@ -28,26 +29,69 @@ def _cube(model, table, value):
     return table[value].to_numpy().reshape(-1, model.components_.shape[0])
 
 
-def test_effects_are_centered_on_the_average_label():
+def test_labels_of_a_kind_are_centered_on_its_average():
     model = MetaLDA(3, **QUICK).fit(PETS + SKIES, ["a"] * 7 + ["b"] * 3)
-    effects = _cube(model, model.label_effects(), "effect")
+    effects = _cube(model, model.label_effects(HALF), "effect")
     np.testing.assert_allclose(7 * effects[0] + 3 * effects[1], 0, atol=1e-9)
     assert np.abs(effects).max() > 0.01
 
 
-def test_a_document_without_labels_counts_as_a_label_that_does_nothing():
-    """With a single label the average over labels alone would make its effect 0, whatever it does."""
+def test_kinds_are_centered_apart(grouped):
+    """A section is compared with sections, and a year with years: of the ten documents four are of 2019."""
+    effects = dict(zip(grouped.label_names_, _cube(grouped, grouped.label_effects(HALF), "effect"), strict=True))
+    np.testing.assert_allclose(4 * effects["2019"] + 6 * effects["2020"], 0, atol=1e-6)
+    np.testing.assert_allclose(4 * effects["pets"] + 6 * effects["sky"], 0, atol=1e-6)
+
+
+def test_a_tag_is_compared_with_its_absence():
     model = MetaLDA(3, **QUICK).fit(PETS + SKIES, [["urgent"]] * 4 + [[]] * 6)
-    raw = np.mean([draw.log_doc_weights[0] for draw in model.draws_], axis=0)
-    np.testing.assert_allclose(model.label_effects()["effect"], 0.6 * raw)
+    raw = model.fitted_.label_weights[:, 0].astype(float).mean(axis=0)
+    np.testing.assert_allclose(model.label_effects(HALF)["effect"], raw)
+
+
+def test_labels_that_cannot_be_told_apart_have_no_effect_and_are_named():
+    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, [["twin", "other twin"]] * 4 + [["c"]] * 3 + [["d"]] * 3)
+    with pytest.warns(UserWarning, match="do not identify the effects of 2 labels \\('other twin', 'twin'\\)"):
+        table = model.label_effects(HALF)
+    unknown = table["label"].str.contains("twin")
+    assert table.loc[unknown, ["effect", "low", "difference", "rhat"]].isna().all(axis=None)
+    assert table.loc[~unknown].notna().all(axis=None)
+    assert table["proportion"].notna().all(), "the proportions of documents that have it are known"
+
+
+def test_the_difference_is_that_of_the_same_documents_without_the_effect(grouped):
+    table = grouped.label_effects(HALF)
+    alpha = {
+        labels: np.mean(
+            [
+                _shares(np.log(_alpha(grouped, weights, [list(labels)])))[0]
+                - _shares(np.log(_alpha(grouped, weights, [list(labels)])) - _effect(grouped, weights, "pets"))[0]
+                for weights in grouped.fitted_.label_weights.astype(float)
+            ],
+            axis=0,
+        )
+        for labels in (("pets", "2019"), ("pets", "2020"))
+    }
+    own = table[table["label"] == "pets"]
+    np.testing.assert_allclose(own["difference"], (alpha["pets", "2019"] + alpha["pets", "2020"]) / 2, rtol=1e-4)
+    np.testing.assert_allclose(own["difference"].sum(), 0, atol=1e-9)
+
+
+def _effect(model, weights, label):
+    other = {"pets": ("pets", "sky")}[label]
+    own, rest = (weights[model.label_names_.index(name)] for name in other)
+    return own - 0.4 * own - 0.6 * rest
 
 
 def test_the_effect_of_a_number_is_its_own_weight():
     numbers = np.column_stack([np.linspace(-1.5, 1.5, 10), [1] * 5 + [0] * 5])
     model = DMR(3, **OFTEN, **QUICK).fit(PETS + SKIES, numbers)
-    weights = np.mean([draw.log_doc_weights for draw in model.draws_], axis=0)
-    table = model.label_effects()
-    np.testing.assert_allclose(_cube(model, table, "effect"), [weights[0], 0.5 * weights[1]])
+    drawn = model.fitted_.label_weights.astype(float)
+    table = model.label_effects(HALF)
+    np.testing.assert_allclose(_cube(model, table, "effect"), drawn.mean(axis=0)[:2])
+    logs = np.column_stack([numbers, np.ones(10)]) @ drawn
+    more = [_shares(own + draw[0]) - _shares(own) for own, draw in zip(logs, drawn, strict=True)]
+    np.testing.assert_allclose(_cube(model, table, "difference")[0], np.mean(more, axis=(0, 1)), rtol=1e-6)
     proportions = _cube(model, table, "proportion")
     assert np.isnan(proportions[0]).all(), "no documents have the number for themselves"
     np.testing.assert_allclose(proportions[1].sum(), 1)
@@ -55,40 +99,42 @@ def test_the_effect_of_a_number_is_its_own_weight():
 
 def test_contrasts_are_differences_of_log_alpha(grouped):
     labels = [["sky", "2020"], ["pets", "2020"]]
-    logs = [np.log(_alpha(grouped, draw, labels)) for draw in grouped.draws_]
+    logs = [np.log(_alpha(grouped, weights, labels)) for weights in grouped.fitted_.label_weights.astype(float)]
     table = grouped.label_contrasts(*labels, interval=0.5)
     np.testing.assert_allclose(table["effect"], np.mean([a - b for a, b in logs], axis=0), rtol=1e-4)
     assert table["first"].tolist() == ["sky + 2020"] * 3
-    assert table.attrs["n_draws"] == 3
+    assert table.attrs["n_draws"] == 6, "all iterations after the burn-in"
     same = grouped.label_contrasts("sky", "pets", interval=0.5)
     np.testing.assert_allclose(same["low"], table["low"], rtol=1e-9)  # what both have cancels
     swapped = grouped.label_contrasts("pets", "sky", interval=0.5)
     np.testing.assert_allclose(swapped[["low", "high"]], -same[["high", "low"]].to_numpy())
 
 
-def _alpha(model, draw, labels):
-    design = model._encode(Corpus.from_texts(["cat", "dog"], labels), ()).labels
-    return model._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
+def _alpha(model, weights, labels):
+    design = model._encode(Corpus.from_texts(["cat"] * len(labels), labels), ()).labels
+    return model._prior_of_documents(design).products(weights)[design.row_of]
 
 
 def test_a_contrast_that_only_the_prior_decides_is_warned_of(grouped):
     with pytest.warns(UserWarning, match="the prior decides its size"):
-        grouped.label_contrasts("sky", "2020")
+        grouped.label_contrasts("sky", "2020", HALF)
     with pytest.warns(UserWarning, match="the prior decides its size"):
-        grouped.label_contrasts("sky", [])
-    grouped.label_contrasts("2019", "2020")  # warnings are errors here
-    MetaLDA(3, **QUICK).fit(corpus()).label_contrasts("sky", [])  # a document without labels was there to compare with
+        grouped.label_contrasts("sky", [], HALF)
+    grouped.label_contrasts("2019", "2020", HALF)  # warnings are errors here
+    MetaLDA(3, **QUICK).fit(corpus()).label_contrasts(
+        "sky", [], HALF
+    )  # a document without labels was there to compare with
 
 
 def test_proportions_are_averages_over_the_documents_that_have_the_label(grouped):
     documents = Corpus.from_texts(PETS + SKIES, YEARS)
     alpha = [
-        grouped._prior_of_documents(design).products(draw.log_doc_weights)[design.row_of]
+        grouped._prior_of_documents(design).products(weights)[design.row_of]
         for design in [grouped._encode(documents, ()).labels]
-        for draw in grouped.draws_
+        for weights in grouped.fitted_.label_weights.astype(float)
     ]
     expected = np.mean([a / a.sum(axis=1, keepdims=True) for a in alpha], axis=0)
-    table = grouped.label_proportions()
+    table = grouped.label_proportions(HALF)
     for label in grouped.label_names_:
         has = [label in each for each in YEARS]
         own = table[table["label"] == label]
@@ -98,13 +144,13 @@ def test_proportions_are_averages_over_the_documents_that_have_the_label(grouped
 
 
 def test_features_have_effects_and_contrasts(grouped):
-    table = grouped.feature_contrasts("animal", ["weather", "noun"])
+    table = grouped.feature_contrasts("animal", ["weather", "noun"], HALF)
     log_delta = np.mean([draw.log_word_weights for draw in grouped.draws_], axis=0)
     names = grouped.feature_names_
     weights = {name: log_delta[names.index(name)] for name in names}
     np.testing.assert_allclose(table["effect"], weights["animal"] - weights["weather"] - weights["noun"])
     model = WFLDA(3, word_features=FEATURES, **OFTEN, **QUICK).fit(PETS + SKIES)
-    assert set(model.feature_effects()["feature"]) == {"animal", "noun", "weather"}
+    assert set(model.feature_effects(HALF)["feature"]) == {"animal", "noun", "weather"}
     assert not hasattr(model, "label_contrasts")
 
 
@@ -112,14 +158,26 @@ def test_effects_survive_saving(grouped, tmp_path):
     grouped.save(tmp_path / "m")
     loaded = metalda.load(tmp_path / "m")
     for ask in ("label_effects", "label_proportions", "feature_effects"):
-        assert getattr(loaded, ask)().equals(getattr(grouped, ask)())
+        assert getattr(loaded, ask)(HALF).equals(getattr(grouped, ask)(HALF))
 
 
-def test_one_draw_has_no_interval_and_says_so():
-    model = MetaLDA(2, **{**QUICK, "n_draws": 1}).fit(corpus())
-    with pytest.warns(UserWarning, match="the model kept one draw, so intervals have no width"):
-        effects = model.label_effects()
-    assert (effects["low"] == effects["high"]).all()
+@pytest.mark.parametrize(
+    ("n_iter", "interval", "needed"), [(2, 0.5, 3), (12, 0.9, 19), (36, 0.95, 39), (40, 0.999, 1999)]
+)
+def test_an_interval_that_the_draws_do_not_hold_is_refused(n_iter, interval, needed):
+    """Half of the iterations are kept. The others of the table are there."""
+    model = MetaLDA(2, **{**QUICK, "n_iter": n_iter}).fit(corpus())
+    with pytest.warns(UserWarning, match=f"an interval of {interval:g} needs {needed:,} draws or more, but there"):
+        effects = model.label_contrasts("pets", "sky", interval)
+    assert effects[["low", "high"]].isna().all(axis=None)
+    assert effects["effect"].notna().all()
+
+
+def test_intervals_of_different_probabilities_differ():
+    model = MetaLDA(2, **{**QUICK, "n_iter": 120}).fit(corpus())
+    widths = [np.ptp(model.label_effects(p)[["low", "high"]].to_numpy(), axis=1) for p in (0.8, 0.9, 0.95)]
+    assert (widths[0] < widths[1]).all()
+    assert (widths[1] < widths[2]).all()
 
 
 def test_models_fitted_without_labels_or_features_say_so(grouped):
@@ -165,12 +223,12 @@ def test_a_model_has_the_effects_that_its_parameters_allow(model, labels, featur
 def test_a_further_draw_lies_below_the_low_end_as_often_as_it_should():
     """Of 19 draws the least has a further one below it with probability 1/20: it is the end of a 90 % interval."""
     rng = np.random.default_rng(0)
-    draws = [rng.normal(size=(3, 2)) for _ in range(19)]
+    draws = rng.normal(size=(19, 3, 2))
     weights = Weights("label", draws, Design.build(as_labels(["a", "b"], 2), 2))
     table = weight_contrasts(weights, "a", "b", 0.9)
-    contrasts = [draw[0] - draw[1] for draw in draws]
-    np.testing.assert_allclose(table["low"], np.min(contrasts, axis=0))
-    np.testing.assert_allclose(table["high"], np.max(contrasts, axis=0))
+    contrasts = draws[:, 0] - draws[:, 1]
+    np.testing.assert_allclose(table["low"], contrasts.min(axis=0))
+    np.testing.assert_allclose(table["high"], contrasts.max(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +278,6 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
             vocabulary=list(features),
             n_iter=400,
             burn_in=100,
-            n_draws=30,
             random_state=seed,
             verbose=False,
         )

@@ -25,8 +25,8 @@ def chains(
 ) -> None:
     """Compute R-hat and effective sample sizes over several chains: fits that differ only in --seed.
 
-    The quantities are the log-likelihood after burn-in, and the label effects in the kept draws, after the topics of
-    the chains have been matched. Label effects need many draws, such as --iterations 2000 --thin 5 --n-draws 200.
+    The quantities are the log-likelihood and the label effects of all iterations after the burn-in, after the topics of
+    the chains have been matched.
     """
     from metalda.evaluation import diagnose_chains
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from inspect import signature
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import affinity, match
-from metalda.models.effects import center, feature_weights, label_weights
+from metalda.models.effects import Weights, center, feature_weights, label_weights
 from metalda.training.loop import count_burn_in, kept_iterations
+from metalda.utils.convergence import bulk_ess, rank_rhat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,15 +23,15 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 LOG_LIKELIHOOD, LABEL_EFFECT = "log_likelihood", "label_effect"
-MIXED, NOT_MIXED, TOO_FEW, NOT_MATCHED = "mixed", "not mixed", "too few draws", "not matched"
+MIXED, NOT_MIXED, TOO_FEW = "mixed", "not mixed", "too few draws"
+NOT_MATCHED, NOT_IDENTIFIED = "not matched", "not identified"
 
 GOOD_RHAT, BAD_RHAT, ESS_PER_CHAIN = (
     1.01,
     1.1,
     100,
 )  # Vehtari et al. (2021); above 1.1 more draws do not help
-MIN_DRAWS = 4  # per chain, so that both halves have a variance
-MIN_SIMILARITY = 0.5
+MIN_SIMILARITY = 0.8  # different topics of one model are up to 0.7 similar
 
 _DIMENSIONS = {
     "topic_share": ["topic"],
@@ -43,27 +41,23 @@ _DIMENSIONS = {
 }
 
 
-def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd.DataFrame:
+def diagnose_chains(models: Sequence[TopicModel]) -> pd.DataFrame:
     """Compute R-hat and effective sample size of the log-likelihood and of label effects, over several chains.
 
-    Chains are models fitted on the same corpus with the same parameters and different seeds. The log-likelihood has a
-    value for every iteration after the burn-in. Label effects have one for every kept draw: the default
-    ``n_draws=15`` is too few for a diagnosis, and the verdict is "too few draws". Fit with more draws, for example
-    ``n_iter=2000, thin=5, n_draws=200``.
+    Chains are models fitted on the same corpus with the same parameters and different seeds. The log-likelihood and
+    label effects have a value for every iteration after the burn-in.
 
     Raw weights log lambda cannot be compared between chains, for two reasons. First, they are not identified relative
-    to the weight of the default label, so their difference from the average label is used, as in
-    ``model.label_effects()``. Second, every chain numbers its topics differently, so the topics of each chain are
-    matched with those of the first by their words (`stability`, by probabilities). If a topic of the first chain has no
-    similar topic in another chain, the chains have found different topics. R-hat then has no meaning, and the verdict
-    is "not matched".
+    to the weight of the default label, so effects are used, as in ``model.label_effects()``. Second, every chain
+    numbers its topics differently, so the topics of each chain are matched with those of the first by their
+    words (`stability`, by probabilities). Two topics are the same if each is the most similar topic to the other, and
+    their similarity is 0.8 or more. If a topic of the first chain has no such partner in another chain, the chains have
+    found different topics. R-hat then has no meaning, and the verdict is "not matched".
 
     Parameters
     ----------
     models : list of fitted models
         At least two; four or more are better.
-    verbose : bool
-        Show a progress bar on a terminal.
 
     Returns
     -------
@@ -71,8 +65,8 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
         A row for the ``quantity`` log_likelihood, then a row for each label_effect, its ``label`` and its ``topic`` in
         the first chain; ``rhat`` (rank-normalized, split) and ``ess`` (bulk) as in ArviZ; the number of ``chains`` and
         of ``draws`` of each; the smallest ``similarity`` of the topic to its partners; and the ``verdict``:
-        "not matched" (similarity below 0.5), "not mixed" (R-hat above 1.1, or above 1.01 with enough draws), "too few
-        draws" (effective sample size below 100 per chain), or "mixed".
+        "not matched" (see above), "not identified" (see ``label_effects``), "not mixed" (R-hat above 1.1, or above
+        1.01 with enough draws), "too few draws" (effective sample size below 100 per chain), or "mixed".
 
     Examples
     --------
@@ -82,22 +76,23 @@ def diagnose_chains(models: Sequence[TopicModel], *, verbose: bool = True) -> pd
     >>> table = diagnose_chains(chains)
     >>> table["quantity"].tolist()
     ['log_likelihood', 'label_effect', 'label_effect', 'label_effect', 'label_effect']
-    >>> set(table["verdict"][1:])  # two draws of each chain were kept
-    {'too few draws'}
+    >>> table["draws"].tolist()
+    [20, 20, 20, 20, 20]
     """
     import pandas as pd
 
-    arviz = _load_arviz("The effective sample size")
     models = list(models)
     if len(models) < 2:
         raise InputError(f"chains are compared with each other: give two models or more, not {len(models)}")
     require_chains(models)
-    rows = [{"quantity": LOG_LIKELIHOOD, **_diagnose(_likelihoods(models), arviz)}]
-    effects = _matched_effects(models)
-    if effects is not None:
-        rows += _diagnose_effects(effects, models[0].label_names_, arviz, verbose)
     columns = ["quantity", "label", "topic", "rhat", "ess", "chains", "draws", "similarity", "verdict"]
-    return pd.DataFrame(rows, columns=columns).astype({"topic": "Int64", "similarity": "float64"})
+    types = {"label": object, "topic": "Int64", "similarity": "float64"}
+    table = pd.DataFrame([_diagnose_likelihood(_likelihoods(models))], columns=columns).astype(types)
+    effects = _matched_effects(models)
+    if effects is None:
+        return table
+    own = _diagnose_effects(effects, models[0].label_names_).astype(types)
+    return pd.concat([table, own], ignore_index=True)
 
 
 def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
@@ -134,7 +129,7 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
     if not chains:
         raise InputError("no model: give a fitted model, or several chains of one")
     require_chains(chains)
-    orders, similarity = _match_chains(chains)
+    orders, similarity, _ = _match_chains(chains)
     drawn = [_quantities(model) for model in chains]
     likelihoods = [_kept_likelihoods(model) for model in chains]
     groups: dict[str, dict[str, Any]] = {
@@ -158,57 +153,16 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
     return arviz.from_dict(groups, coords=coords, dims=dims)
 
 
-def split_rhat(chains: NDArray[np.float64]) -> float:
-    """Return the split R-hat of a quantity [chain, draw]: the spread between halves of chains relative to that within.
-
-    It is near 1 if the chains have converged, and NaN for chains shorter than four draws or for a constant quantity.
-    See Gelman et al., Bayesian Data Analysis, section 11.4.
-    """
-    return _rhat(_halves(chains)) if chains.shape[1] >= MIN_DRAWS else float("nan")
-
-
-def rank_rhat(chains: NDArray[np.float64]) -> float:
-    """Return the rank-normalized split R-hat of a quantity [chain, draw], as `arviz.rhat` computes it by default.
-
-    It is the larger of the split R-hats of normal scores of the draws and of their distances from the median. It
-    detects chains of different location or scale, for any distribution (Vehtari et al., 2021).
-    """
-    if chains.shape[1] < MIN_DRAWS:
-        return float("nan")
-    halves = _halves(chains)
-    folded = np.abs(halves - np.median(halves))
-    return max(_rhat(_normal_scores(halves)), _rhat(_normal_scores(folded)))
-
-
-def _halves(chains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the first and the last halves of all chains; a chain of odd length loses its middle draw."""
-    half = chains.shape[1] // 2
-    return np.concatenate([chains[:, :half], chains[:, -half:]])
-
-
-def _rhat(chains: NDArray[np.float64]) -> float:
-    n_draws = chains.shape[1]
-    within = chains.var(axis=1, ddof=1).mean()
-    between = n_draws * chains.mean(axis=1).var(ddof=1)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a constant quantity has no R-hat
-        return float(np.sqrt((between / within + n_draws - 1) / n_draws))
-
-
-def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return normal quantiles of the ranks among all values (Blom's positions)."""
-    ranks = rankdata(values, method="average")
-    return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)), np.float64).reshape(values.shape)
-
-
 class MatchedEffects(NamedTuple):
     """Label effects of several chains, their topics in the same order."""
 
     values: NDArray[np.float64]  # [chain, draw, label, topic]
     similarity: NDArray[np.float64]  # [topic of the first chain], the smallest to its partners
+    is_matched: NDArray[np.bool_]  # [topic of the first chain], in all chains
 
 
 def _load_arviz(purpose: str) -> Any:
-    """Import ArviZ, whose `ess` of an array [chain, draw] is the same in all versions."""
+    """Import ArviZ."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions before 1 announce version 1 at every import
@@ -252,22 +206,32 @@ def _matched_effects(models: Sequence[TopicModel]) -> MatchedEffects | None:
     first = models[0]
     if not first.label_names_ or not hasattr(first, "label_effects"):
         return None
-    orders, similarity = _match_chains(models)
+    orders, similarity, is_matched = _match_chains(models)
     values = []
     for model, order in zip(models, orders, strict=True):
         values.append(center(label_weights(model.fitted_))[:, :, order])
-    return MatchedEffects(_stack_last(values), similarity)
+    return MatchedEffects(_stack_last(values), similarity, is_matched)
 
 
-def _match_chains(models: Sequence[TopicModel]) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-    """Return for each chain its topics in the order of their partners in the first, and their smallest similarity."""
+class MatchedChains(NamedTuple):
+    """The topics of several chains."""
+
+    orders: list[NDArray[np.int64]]  # of each chain: its topics in the order of their partners in the first
+    similarity: NDArray[np.float64]  # [topic of the first chain], the smallest to its partners
+    is_matched: NDArray[np.bool_]  # [topic of the first chain], whether all partners are the same topic
+
+
+def _match_chains(models: Sequence[TopicModel]) -> MatchedChains:
     first = models[0]
-    orders, similarity = [np.arange(len(first.components_))], np.ones(len(first.components_))
+    n_topics = len(first.components_)
+    orders, similarity, is_matched = [np.arange(n_topics)], np.ones(n_topics), np.ones(n_topics, bool)
     for model in models[1:]:
-        _, partners, similarities = match(affinity(first, model))
+        own = affinity(first, model)
+        _, partners, similarities = match(own)
         orders.append(partners)
         similarity = np.minimum(similarity, similarities)
-    return orders, similarity
+        is_matched &= similarities >= np.maximum(own.max(axis=1), own.max(axis=0)[partners])  # mutual best
+    return MatchedChains(orders, similarity, is_matched & (similarity >= MIN_SIMILARITY))
 
 
 def _stack_last(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -276,33 +240,42 @@ def _stack_last(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.stack([chain[len(chain) - n_draws :] for chain in chains])
 
 
-def _diagnose_effects(
-    effects: MatchedEffects, labels: Sequence[str], arviz: Any, verbose: bool
-) -> list[dict[str, Any]]:
+def _diagnose_effects(effects: MatchedEffects, labels: Sequence[str]) -> pd.DataFrame:
     """Return a row for each label and topic."""
-    from tqdm import tqdm
+    import pandas as pd
 
-    shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    cells = [(label, topic) for label in range(len(labels)) for topic in range(len(effects.similarity))]
-    rows = []
-    for label, topic in tqdm(cells, desc="effects", disable=not shown, dynamic_ncols=True, file=sys.stderr):
-        row = {"quantity": LABEL_EFFECT, "label": labels[label], "topic": topic}
-        row |= _diagnose(effects.values[:, :, label, topic], arviz)
-        row["similarity"] = float(effects.similarity[topic])
-        if row["similarity"] < MIN_SIMILARITY:
-            row["verdict"] = NOT_MATCHED
-        rows.append(row)
-    return rows
+    n_chains, n_draws, n_labels, n_topics = effects.values.shape
+    rhat, ess = rank_rhat(effects.values).ravel(), bulk_ess(effects.values).ravel()
+    verdicts = np.array([verdict(*own, n_chains) for own in zip(rhat, ess, strict=True)], dtype=object)
+    verdicts[np.isnan(effects.values[0, 0]).ravel()] = NOT_IDENTIFIED
+    verdicts[np.tile(~effects.is_matched, n_labels)] = NOT_MATCHED
+    return pd.DataFrame(
+        {
+            "quantity": LABEL_EFFECT,
+            "label": np.repeat(np.array(labels, dtype=object), n_topics),
+            "topic": np.tile(np.arange(n_topics), n_labels),
+            "rhat": rhat,
+            "ess": ess,
+            "chains": n_chains,
+            "draws": n_draws,
+            "similarity": np.tile(effects.similarity, n_labels),
+            "verdict": verdicts,
+        }
+    )
 
 
-def _diagnose(values: NDArray[np.float64], arviz: Any) -> dict[str, Any]:
-    """Return R-hat, effective sample size and verdict of a quantity [chain, draw]."""
+def _diagnose_likelihood(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the row of the log-likelihood [chain, draw]."""
     n_chains, n_draws = values.shape
-    rhat, ess = rank_rhat(values), float("nan")
-    if n_draws >= MIN_DRAWS:
-        with np.errstate(invalid="ignore", divide="ignore"):  # a constant quantity has no effective sample size
-            ess = float(arviz.ess(values))
-    return {"rhat": rhat, "ess": ess, "chains": n_chains, "draws": n_draws, "verdict": verdict(rhat, ess, n_chains)}
+    rhat, ess = float(rank_rhat(values)), float(bulk_ess(values))
+    return {
+        "quantity": LOG_LIKELIHOOD,
+        "rhat": rhat,
+        "ess": ess,
+        "chains": n_chains,
+        "draws": n_draws,
+        "verdict": verdict(rhat, ess, n_chains),
+    }
 
 
 def verdict(rhat: float, ess: float, n_chains: int) -> str:
@@ -319,7 +292,8 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
     totals = np.stack([draw.topic_totals for draw in model.draws_]).astype(np.float64)
     found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
     if model.label_names_ and hasattr(model, "label_effects"):
-        found["label_effect"] = center(label_weights(model.fitted_))
+        drawn = np.stack([draw.log_doc_weights for draw in model.draws_])
+        found["label_effect"] = center(Weights("label", drawn, model.fitted_.labels))
     if model.feature_names_:
         found["feature_effect"] = center(feature_weights(model.fitted_))
     return found

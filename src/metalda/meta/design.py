@@ -16,6 +16,7 @@ from scipy import sparse
 
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, StorageError
+from metalda.meta.references import References, find_references
 from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
@@ -113,6 +114,11 @@ class Design:
             raise StorageError("a row of labels lacks the default label")
         rows = sparse.csr_array((values, labels, starts), shape=(n_rows, len(names)))
         return cls.from_rows(names, row_of, rows, zero_is_a_number=zero_is_a_number)
+
+    @cached_property
+    def references(self) -> References:
+        """Return what the effect of each label is relative to."""
+        return find_references(self.matrix, self.label_sizes[:-1])
 
     @property
     def n_rows(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,9 +17,14 @@ from scipy.special import softmax
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted, FittedModel, available_if
+from metalda.utils.convergence import rank_rhat, tail_ess
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MOST_CELLS, _LEAST_DRAWS = 100_000_000, 100  # of a computation over draws: about five seconds
+_ITEMS = {"label": "document", "feature": "word"}  # what has them
+_CHUNK = 4096  # documents and labels whose proportions are computed at a time
 
 
 class EffectTables(FittedModel):
@@ -26,7 +32,11 @@ class EffectTables(FittedModel):
 
     @available_if(lambda model: model._has_label_effects)
     def label_effects(self, interval: float = 0.9) -> pd.DataFrame:
-        """Return the effect of each label on each topic, with intervals over the draws.
+        """Return the effect of each label on each topic, with intervals over the iterations after the burn-in.
+
+        A label is compared with its kind. If every document has one section, a section is compared with the average
+        section. A tag that only some documents have is compared with its absence. The kinds follow from the label sets
+        of the training documents: see docs/effects.md.
 
         Parameters
         ----------
@@ -36,10 +46,20 @@ class EffectTables(FittedModel):
         Returns
         -------
         DataFrame
-            A row for each label and topic. `effect` is the label's log weight minus the average over labels (documents
-            without labels count as a label of log weight 0). It is positive if the label raises the topic; 0.7 doubles
-            the weight. `low` and `high` are its interval. `proportion`, `proportion_low` and `proportion_high` are
-            those of `label_proportions`. ``attrs["n_draws"]`` is the number of draws behind the intervals.
+            A row for each label and topic.
+
+            - `difference`, with the interval `difference_low` to `difference_high`: the expected proportion of the
+              topic in the documents with the label, minus the proportion expected of the same documents without its
+              effect. 0.05 is 5 percentage points more.
+            - `effect`, with the interval `low` to `high`: the same on the scale of log alpha. 0.7 doubles the weight of
+              the topic.
+            - `proportion`, `proportion_low` and `proportion_high`: as in `label_proportions`.
+            - `rhat` and `tail_ess`: the split R-hat of the effect, and the effective number of draws behind the ends of
+              its interval.
+
+            For a numeric covariate (DMR), the difference is that of one unit more, in all documents. NaN stands for
+            an effect that the documents do not identify, and for an interval that needs more draws.
+            ``attrs["n_draws"]`` is the number of draws.
 
         Examples
         --------
@@ -49,12 +69,20 @@ class EffectTables(FittedModel):
         >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(texts, labels)
         >>> effects = model.label_effects()
         >>> list(effects.columns)[:5], effects.attrs["n_draws"]
-        (['label', 'topic', 'effect', 'low', 'high'], 5)
+        (['label', 'topic', 'difference', 'difference_low', 'difference_high'], 50)
         """
         weights = label_weights(self.fitted_)
-        table, proportions = weight_effects(weights, interval), expected_proportions(weights, interval)
+        shifts = label_differences(weights, interval)
+        table = shifts[["label", "topic"]].assign(
+            difference=shifts["difference"], difference_low=shifts["low"], difference_high=shifts["high"]
+        )
+        effects, proportions = weight_effects(weights, interval), expected_proportions(weights, interval)
+        table = table.assign(**{name: effects[name] for name in ("effect", "low", "high")})
         table["proportion"] = proportions["proportion"]
-        return table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
+        table = table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
+        table = table.assign(rhat=effects["rhat"], tail_ess=effects["tail_ess"])
+        table.attrs.update(effects.attrs)
+        return table
 
     @available_if(lambda model: model._has_label_effects)
     def label_contrasts(
@@ -128,7 +156,7 @@ class Weights:
     """Log weights of labels (or features) in every draw, and the design that they were learned from."""
 
     kind: str  # "label" or "feature"
-    draws: Sequence[NDArray[np.float64]]  # log lambda[l, k]; the default label is the last
+    draws: NDArray[np.floating[Any]]  # log lambda[draw, l, k]; the default label is the last
     design: Design
 
     @property
@@ -147,6 +175,11 @@ class Weights:
         """Return the number of documents [label, row] in each row of the design that have a label; 0 for numbers."""
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
+
+    def some_draws(self, cells: int) -> NDArray[np.floating[Any]]:
+        """Return draws for a computation with so many cells in each: fewer of them if it would take long."""
+        most = max(_MOST_CELLS // max(cells, 1), _LEAST_DRAWS)
+        return self.draws[:: -math.ceil(len(self.draws) / most)][::-1]
 
 
 def require_effects(model: FittedModel, kind: str) -> None:
@@ -173,7 +206,7 @@ def label_weights(fitted: Fitted) -> Weights:
         raise InputError(
             "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
         )
-    return Weights("label", [draw.log_doc_weights for draw in fitted.draws], fitted.labels)
+    return Weights("label", fitted.label_weights, fitted.labels)
 
 
 def feature_weights(fitted: Fitted) -> Weights:
@@ -183,30 +216,57 @@ def feature_weights(fitted: Fitted) -> Weights:
             "the model learned from no word features, so it has no effects of features; fit it with word features "
             "(--word-features or --embeddings)"
         )
-    return Weights("feature", [draw.log_word_weights for draw in fitted.draws], fitted.features)
+    return Weights("feature", np.stack([draw.log_word_weights for draw in fitted.draws]), fitted.features)
 
 
 def center(weights: Weights) -> NDArray[np.float64]:
-    """Return effects [draw, label, topic]: log weight of a label (or feature) relative to the average label.
+    """Return effects [draw, label, topic]: log weights of labels (or features) relative to the average of their kind.
 
-    If every document has a label, a raw weight is not identified relative to the weight of the default label. Its
-    difference from the mean over labels, weighted by their numbers of documents, is identified. A document without
-    labels counts as one more label, whose log weight is 0. The weight of a number is not centered: it is the effect
-    of one unit more.
+    The weight of a label that is compared with its absence, and that of a number, is the effect itself.
     """
-    sizes = weights.members.sum(axis=1)
-    n_bare = weights.design.row_sizes[weights.members.sum(axis=0) == 0].sum()
-    shares = sizes / max(sizes.sum() + n_bare, 1.0)
-    own = np.stack([draw[:-1] for draw in weights.draws])
-    average = np.tensordot(shares, own, axes=(0, 1))[:, None]
-    effects: NDArray[np.float64] = own - average * ~weights.is_number[:, None]
-    return effects
+    by_label = np.moveaxis(np.asarray(weights.draws, np.float64), 1, 0)
+    return np.moveaxis(weights.design.references.center(by_label), 0, 1)
 
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
     """Return a row for each label (or feature) and topic with its effect."""
     effects = center(weights)
-    return _table(weights, _named(weights, effects.shape[2]), "effect", effects, interval)
+    _warn_if_unknown(weights)
+    table = _table(_named(weights, effects.shape[2]), "effect", effects, interval)
+    table["rhat"] = rank_rhat(effects[None]).ravel()
+    table["tail_ess"] = tail_ess(effects[None], interval).ravel()
+    return table
+
+
+def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
+    """Return for each label and topic the change of the expected proportion that the effect of the label makes.
+
+    In each draw it is alpha / alpha[.] of the documents with the label, minus the same with the effect of the label
+    subtracted from log alpha, averaged over these documents. For a number it is the change that one unit more makes,
+    averaged over all documents.
+    """
+    design, n_topics = weights.design, weights.draws.shape[2]
+    numbers = np.flatnonzero(weights.is_number)
+    members = sparse.csr_array(weights.members)
+    sizes = np.maximum(members.sum(axis=1), 1)
+    labels = np.repeat(np.arange(len(weights.names)), np.diff(members.indptr))
+    draws = weights.some_draws((members.nnz + design.n_rows * (1 + len(numbers))) * n_topics)
+    differences = np.empty((len(draws), len(weights.names), n_topics))
+    for i, draw in enumerate(draws):
+        effects = design.references.center(np.asarray(draw, np.float64))
+        logs = design.matrix @ draw
+        shares = softmax(logs, axis=1)
+        for first in range(0, members.nnz, _CHUNK):
+            cells = slice(first, first + _CHUNK)
+            rows, own = members.indices[cells], labels[cells]
+            moved = members.data[cells, None] * (shares[rows] - softmax(logs[rows] - effects[own], axis=1))
+            of_label = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), (len(weights.names), len(own)))
+            differences[i] = (0 if first == 0 else differences[i]) + of_label @ moved
+        differences[i] /= sizes[:, None]
+        for number in numbers:
+            moved = softmax(logs + effects[number], axis=1) - shares
+            differences[i, number] = design.row_sizes @ moved / design.row_sizes.sum()
+    return _table(_named(weights, n_topics), "difference", differences, interval)
 
 
 def weight_contrasts(
@@ -218,12 +278,12 @@ def weight_contrasts(
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
     _warn_if_not_identified(weights, difference)
-    effects = np.stack([difference @ draw for draw in weights.draws])
+    effects = np.einsum("l,dlk->dk", difference, weights.draws)
     named = {
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), effects.shape[1])
         for name, side in zip(("first", "second"), sides, strict=True)
     }
-    return _table(weights, {**named, "topic": np.arange(effects.shape[1])}, "effect", effects, interval)
+    return _table({**named, "topic": np.arange(effects.shape[1])}, "effect", effects, interval)
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
@@ -233,9 +293,9 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     """
     sizes = weights.members.sum(axis=1)
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
-    draws = [average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)) for draw in weights.draws]
-    proportions = np.stack(draws)
-    return _table(weights, _named(weights, proportions.shape[2]), "proportion", proportions, interval)
+    draws = weights.some_draws(weights.design.n_rows * weights.draws.shape[2])
+    proportions = np.stack([average @ (weights.members @ softmax(weights.design.matrix @ d, axis=1)) for d in draws])
+    return _table(_named(weights, proportions.shape[2]), "proportion", proportions, interval)
 
 
 def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
@@ -245,23 +305,29 @@ def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def _table(
-    weights: Weights, named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float
-) -> pd.DataFrame:
+def _table(named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float) -> pd.DataFrame:
     """Return means and quantiles over draws; ``attrs["n_draws"]`` is the number of draws.
 
-    A further draw lies below a quantile with the nominal probability (position p (n + 1), Weibull). NumPy's default
-    makes intervals of few draws too narrow: 79 % instead of 90 % for 15 draws.
+    A further draw lies below a quantile with the nominal probability (position p (n + 1), Weibull). If that position is
+    below the first draw, the draws do not have the quantile, and the ends are NaN.
     """
     import pandas as pd
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
-    if len(weights.draws) == 1:
-        warn("the model kept one draw, so intervals have no width: keep more with n_draws")
-    low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
+    n_draws = len(draws)
+    if (1 - interval) / 2 * (n_draws + 1) < 1 - 1e-9:
+        low = high = np.full(draws.shape[1:], np.nan)
+        widest = f"the widest that {n_draws:,} draws have is {(n_draws - 1) / (n_draws + 1):.3g}" if n_draws > 1 else ""
+        warn(
+            f"an interval of {interval:g} needs {math.ceil(2 / (1 - interval) - 1 - 1e-9):,} draws or more, but there "
+            f"{'is 1' if n_draws == 1 else f'are {n_draws:,}'}, so its ends are NaN: make n_iter (--iterations) larger"
+            + (f"; {widest}" if widest else "")
+        )
+    else:
+        low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
-    table.attrs["n_draws"] = len(weights.draws)
+    table.attrs["n_draws"] = n_draws
     return table
 
 
@@ -283,6 +349,17 @@ def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -
         warn(
             f"the training data do not identify this contrast of {weights.kind}s: the prior decides its size. Compare "
             "sets that differ in labels of one kind, such as ['sport', '2019'] and ['politics', '2019']",
+        )
+
+
+def _warn_if_unknown(weights: Weights) -> None:
+    """Warn of labels whose effects are not identified, with what they cannot be told apart from."""
+    unknown = [weights.names[label] for label in np.flatnonzero(~weights.design.references.is_identified)]
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
+        warn(
+            f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
+            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or always occurs together with certain others"
         )
 
 

@@ -120,7 +120,7 @@ def unpack_model(
     if model._has_label_effects and label_names and not len(weights):
         raise StorageError("label_weights must have a draw or more")
     if len(weights):
-        doc_prior.check_weights("label_weights", weights, len(weights), n_topics, np.float32)
+        doc_prior.check_label_weights(weights, n_topics)
     n_iter = check_integer("n_iter", document["n_iter"], 0)
     history = _under(arrays, "history")
     for name, column in history.items():

@@ -105,18 +105,16 @@ class LogLinear:
         log_weights[-1] = math.log(self.start)
         return log_weights
 
-    def check_weights(
-        self,
-        name: str,
-        log_weights: NDArray[Any],
-        n_draws: int | None,
-        n_topics: int,
-        dtype: type[np.floating[Any]] = np.float64,
-    ) -> None:
+    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
         """Raise StorageError unless these are log weights of this prior: of one state, or of several draws."""
         draws = () if n_draws is None else (n_draws,)
-        check_array(name, log_weights, dtype, (*draws, len(self.design.names), n_topics))
+        check_array(name, log_weights, np.float64, (*draws, len(self.design.names), n_topics))
         check_finite(name, log_weights)
+
+    def check_label_weights(self, log_weights: NDArray[Any], n_topics: int) -> None:
+        """Raise StorageError unless these are the label weights that were kept of further iterations."""
+        check_array("label_weights", log_weights, np.float32, (None, len(self.design.names), n_topics))
+        check_finite("label_weights", log_weights)
 
     def products(self, log_weights: Weights) -> NDArray[np.float32]:
         """Return the product of the weights of every row [row, topic], without rescaling."""
@@ -215,16 +213,9 @@ def _empty(design: Design, log_weights: Weights) -> NDArray[np.float32]:
 class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
 
-    def check_weights(
-        self,
-        name: str,
-        log_weights: NDArray[Any],
-        n_draws: int | None,
-        n_topics: int,
-        dtype: type[np.floating[Any]] = np.float64,
-    ) -> None:
+    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
         """Require also that weights are logarithms of positive floats."""
-        super().check_weights(name, log_weights, n_draws, n_topics, dtype)
+        super().check_weights(name, log_weights, n_draws, n_topics)
         check_range(name, log_weights, -750, 710)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metalda.evaluation.chains import require_chains, split_rhat
+from metalda.evaluation.chains import require_chains
 from metalda.report.values import Numbers, significant
 from metalda.training.loop import count_burn_in
+from metalda.utils.convergence import rank_rhat
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -34,7 +35,7 @@ class DiagnosticsSection:
 
     chains: tuple[ChainHistory, ...]
     burn_in: int
-    r_hat: float | None  # split R-hat of the log-likelihood after the burn-in
+    r_hat: float | None  # rank-normalized split R-hat of the log-likelihood after the burn-in
 
 
 def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
@@ -44,7 +45,7 @@ def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
     burn_in = min(count_burn_in(first.n_iter, first.burn_in), first.n_iter_)
     kept = [model.history_["log_likelihood"].to_numpy()[burn_in:] for model in models]
     n_draws = min(map(len, kept)) // 2 * 2  # the last ones of each chain
-    r_hat = split_rhat(np.array([chain[len(chain) - n_draws :] for chain in kept]))
+    r_hat = float(rank_rhat(np.array([chain[len(chain) - n_draws :] for chain in kept])))
     histories = tuple(map(_history, models))
     return DiagnosticsSection(histories, burn_in, round(r_hat, 4) if math.isfinite(r_hat) else None)
 

@@ -57,7 +57,7 @@ def summarize_labels(
         for name in (*_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3)
-        drawn = pack_draws(np.stack([draw.log_doc_weights[kept] for draw in model.draws_]))
+        drawn = pack_draws(model.fitted_.label_weights[:, kept])
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
@@ -102,7 +102,7 @@ class PackedDraws(NamedTuple):
     draw_scale: float
 
 
-def pack_draws(log_weights: NDArray[np.float64]) -> PackedDraws:
+def pack_draws(log_weights: NDArray[np.floating[Any]]) -> PackedDraws:
     """Return means of log weights [draw, label, topic], and the deviations from them as bytes.
 
     Contrasts only use differences of labels, so the mean over labels is subtracted to keep the numbers small.

@@ -155,7 +155,7 @@ def _unpack_progress(
     label_weights = {}
     if "label_weights" in arrays:
         iterations, weights = arrays["label_weights.iterations"], arrays["label_weights"]
-        problem.doc_prior.check_weights("label_weights", weights, len(iterations), n_topics, np.float32)
+        problem.doc_prior.check_label_weights(weights, n_topics)
         check_array("label_weights.iterations", iterations, np.int64, (len(weights),))
         check_range("label_weights.iterations", iterations, 1, len(trace))
         label_weights = dict(zip(iterations.tolist(), weights.copy(), strict=True))

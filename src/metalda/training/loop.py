@@ -27,7 +27,7 @@ from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
-MOST_WEIGHTS, LEAST_WEIGHT_DRAWS = 8_000_000, 40  # numbers: 32 MB; and the draws that a 95 % interval needs
+MOST_WEIGHTS, LEAST_WEIGHT_DRAWS = 8_000_000, 19  # numbers: 32 MB; and the draws that a 90 % interval needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +96,9 @@ def train(
             logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
         else:
             progress = _start(problem, seed, n_threads)
-        survive = (
-            None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, keep_weights, run))
-        )
+        survive = None
+        if cluster is not None:
+            survive = Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, keep_weights, run))
         do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
