@@ -31,7 +31,7 @@ def chains(corpus: Corpus) -> list[MetaLDA]:
 def reordered(model: MetaLDA, order: list[int]) -> MetaLDA:
     """The same chain with its topics in another order."""
     fitted = model.fitted_
-    return with_result(model, phi=fitted.phi[:, order], label_weights=fitted.label_weights[:, :, order])
+    return with_result(model, phi=fitted.phi[:, order], weights={"label": fitted.weights["label"][:, :, order]})
 
 
 def test_the_log_likelihood_is_judged_after_the_burn_in_as_arviz_does(chains: list[MetaLDA]) -> None:
@@ -47,7 +47,7 @@ def test_effects_are_those_of_matched_topics_as_arviz_judges_them(chains: list[M
     with_pets = [int(model.label_effects().query("label == 'pets'")["effect"].to_numpy().argmax()) for model in chains]
     effects = []  # of pets on the topic that pets raise, in each chain
     for model, topic in zip(chains, with_pets, strict=True):
-        weights = model.fitted_.label_weights[:, :2].astype(np.float64)
+        weights = model.fitted_.weights["label"][:, :2].astype(np.float64)
         shares = model.label_sizes_[:2] / model.label_sizes_[:2].sum()
         effects.append(weights[:, 0, topic] - (weights * shares[:, None]).sum(axis=1)[:, topic])
     assert chains[0].label_names_ == ("pets", "sky")
@@ -66,7 +66,7 @@ def test_a_chain_may_number_its_topics_as_it_likes(chains: list[MetaLDA]) -> Non
 def test_a_shift_between_label_and_default_is_not_seen(chains: list[MetaLDA]) -> None:
     """It leaves alpha as it is: raw weights are not identified."""
     shift = np.array([[5.0], [5.0], [-5.0]], np.float32)
-    moved = with_result(chains[1], label_weights=chains[1].fitted_.label_weights + shift)
+    moved = with_result(chains[1], weights={"label": chains[1].fitted_.weights["label"] + shift})
     found, expected = diagnose_chains([chains[0], moved]), diagnose_chains(chains[:2])
     np.testing.assert_allclose(found["rhat"], expected["rhat"], rtol=1e-6)
 

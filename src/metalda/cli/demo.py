@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 import warnings
@@ -90,22 +89,21 @@ def _print_effects(model: TopicModel) -> None:
 
     effects = strongest(model.label_effects(interval=0.9), "label", top=1)
     effects = effects.sort_values("low", ascending=False, kind="stable").head(_N_EFFECTS)
-    print("\nLabel effects: the weight of a topic relative to an average module (90 % interval).\n")
+    print("\nLabel effects: the expected share of a topic compared with an average module (90 % interval).\n")
     rows = [
         (
             short(row["label"]),
             str(row["topic"]),
-            f"{_times(row['effect'])} ({_times(row['low'])} to {_times(row['high'])})",
+            f"{row['proportion']:.0%}",
+            "{:+.0f} ({:+.0f} to {:+.0f})".format(
+                *(100 * row[name] for name in ("difference", "difference_low", "difference_high"))
+            ),
             tables.joined(tables.top_words(model, row["topic"], 6)),
         )
         for row in effects.to_dict("records")
     ]
-    tables.print_table(("module", "raises topic", "times", "words of the topic"), rows, left=("module",))
-
-
-def _times(effect: float) -> str:
-    times = math.exp(min(effect, 50))
-    return f"{times:.1f}" if times < 10 else f"{times:,.0f}"
+    header = ("module", "raises topic", "to", "points", "words of the topic")
+    tables.print_table(header, rows, left=("module",))
 
 
 def _print_comparison(plain: TopicModel, model: TopicModel, test: Corpus) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 EPILOG = options.epilog("metalda effects model --contrast sport politics --plot effects.png")
-FEW_DRAWS = 20  # 90 % intervals from 15 draws cover 84 % (docs/effects.md)
+FEW_DRAWS = 50  # effective draws behind the ends of an interval; fewer make them unreliable
 
 
 def effects(
@@ -62,9 +63,11 @@ def effects(
 ) -> None:
     """Print the effects of labels on topics, with posterior intervals.
 
-    Without options: for each topic, the labels that raise it most. An effect is the log weight of the label relative to
-    the average label: 0 is no effect, 0.7 doubles the weight. Rows are sorted by the end of the interval that is nearer
-    to 0, so that uncertain effects come last.
+    Without options: for each topic, the labels that raise it most. The difference is the change of the topic's expected
+    proportion in documents with the label, in percentage points. The effect is the same on the log scale: 0.7 doubles
+    the weight of the topic. A label is compared with the average label of its kind if every document has one of the
+    kind, and with its absence otherwise. Rows are sorted by the end of the effect's interval that is nearer to 0, so
+    that uncertain effects come last.
     """
     import metalda
     from metalda.models.effects import require_effects
@@ -164,20 +167,43 @@ def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Form
 def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
     """Print effects or proportions as a table; the words of a topic are in its first row."""
     kind = table.columns[0] if table.columns[0] in ("label", "feature") else None
-    value, style = ("effect", "+.2f") if "effect" in table else ("proportion", ".3f")
+    proportions = "effect" not in table
     rows, previous = [], None
     for row in table.to_dict("records"):
-        own = (row["topic"], row[kind] if value == "proportion" else None)  # proportions are listed by label
+        own = (row["topic"], row[kind] if proportions else None)  # proportions are listed by label
         words = "" if own == previous else tables.joined(tables.top_words(model, row["topic"], 5))
         previous = own
-        ends = f"{row['low']:{style}} to {row['high']:{style}}"
-        name = (short(row[kind]),) if kind else ()
-        rows.append((str(row["topic"]), *name, f"{row[value]:{style}}", ends, words))
+        cells = [short(row[kind])] if kind else []
+        if proportions:
+            cells += [f"{row['proportion']:.3f}", _ends(row["low"], row["high"], ".3f")]
+        else:
+            if "difference" in row:
+                cells += [
+                    _number(100 * row["difference"], "+.1f"),
+                    _ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
+                ]
+            cells += [_number(row["effect"], "+.2f"), _ends(row["low"], row["high"], "+.2f")]
+        rows.append((str(row["topic"]), *cells, words))
     if kind is None and len(table):
         print(f"{short(table['first'].iloc[0])} vs. {short(table['second'].iloc[0])}:\n")
-    named = (kind,) if kind else ()
-    header = ("topic", *named, value, f"{interval:.0%} interval", "words of the topic")
-    tables.print_table(header, rows, left=named)
-    n_draws = len(model.draws_)
-    advice = "" if n_draws >= FEW_DRAWS else "; with few draws they are too narrow (see fit --n-draws, --iterations)"
-    print(f"\nIntervals are over {tables.count(n_draws, 'kept draw')}{advice}.")
+    named, level = (kind,) if kind else (), f"{interval:.0%} interval"
+    values = ["proportion", level] if proportions else ["effect", level]
+    if "difference" in table:
+        values = ["difference (%)", level, *values]
+    tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
+    print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
+    if "tail_ess" in table:
+        few = int((table["tail_ess"] < FEW_DRAWS).sum())
+        if few:
+            print(
+                f"{few:,} of these {len(table):,} intervals have fewer than {FEW_DRAWS} effective draws behind their "
+                "ends and may be off: fit with more --iterations."
+            )
+
+
+def _number(value: float, style: str) -> str:
+    return f"{value:{style}}" if math.isfinite(value) else "–"
+
+
+def _ends(low: float, high: float, style: str) -> str:
+    return f"{low:{style}} to {high:{style}}" if math.isfinite(low) else "–"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import affinity, match
-from metalda.models.effects import Weights, center, feature_weights, label_weights
+from metalda.models.effects import Weights, center, label_weights
 from metalda.training.loop import count_burn_in, kept_iterations
 from metalda.utils.convergence import bulk_ess, rank_rhat
 
@@ -295,7 +295,8 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
         drawn = np.stack([draw.log_doc_weights for draw in model.draws_])
         found["label_effect"] = center(Weights("label", drawn, model.fitted_.labels))
     if model.feature_names_:
-        found["feature_effect"] = center(feature_weights(model.fitted_))
+        drawn = np.stack([draw.log_word_weights for draw in model.draws_])
+        found["feature_effect"] = center(Weights("feature", drawn, model.fitted_.features))
     return found
 
 

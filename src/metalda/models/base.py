@@ -175,7 +175,7 @@ class TopicModel(FoldingIn):
         """Build `fitted_`, for `fit`, `load` and the Mallet import."""
         self._fitted = Fitted(
             draws=trained.draws,
-            label_weights=trained.label_weights,
+            weights=trained.weights,
             phi=self._mean_phi(trained.draws, vocabulary, word_prior),
             doc_topics=trained.doc_topics,
             vocabulary=vocabulary,

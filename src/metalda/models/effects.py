@@ -206,7 +206,7 @@ def label_weights(fitted: Fitted) -> Weights:
         raise InputError(
             "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
         )
-    return Weights("label", fitted.label_weights, fitted.labels)
+    return Weights("label", fitted.weights["label"], fitted.labels)
 
 
 def feature_weights(fitted: Fitted) -> Weights:
@@ -216,7 +216,7 @@ def feature_weights(fitted: Fitted) -> Weights:
             "the model learned from no word features, so it has no effects of features; fit it with word features "
             "(--word-features or --embeddings)"
         )
-    return Weights("feature", np.stack([draw.log_word_weights for draw in fitted.draws]), fitted.features)
+    return Weights("feature", fitted.weights["feature"], fitted.features)
 
 
 def center(weights: Weights) -> NDArray[np.float64]:
@@ -359,7 +359,7 @@ def _warn_if_unknown(weights: Weights) -> None:
         shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
         warn(
             f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
-            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or always occurs together with certain others"
+            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or only occurs together with others"
         )
 
 

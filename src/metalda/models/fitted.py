@@ -31,7 +31,7 @@ class Fitted:
     """The result of training. `TopicModel` builds it after `fit`, `load` and the Mallet import."""
 
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
-    label_weights: NDArray[np.float32]  # log lambda[draw, l, k] of all iterations after the burn-in, or of many
+    weights: Mapping[str, NDArray[np.float32]]  # of "label" and "feature" [draw, l, k], of more iterations than draws
     phi: NDArray[np.float32]  # [word, topic], averaged over draws
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     vocabulary: tuple[str, ...]

@@ -16,6 +16,7 @@ from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.fitted import Fitted
 from metalda.models.registry import CLASSES
+from metalda.priors import Learning
 from metalda.samplers import Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import read_folder
@@ -81,7 +82,8 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
         "schema": None if fitted.schema is None else fitted.schema.to_json(),
     }
     arrays = {f"draws.{name}": array for name, array in pack_draws(fitted.draws).items()}
-    arrays["doc_topics"], arrays["label_weights"] = fitted.doc_topics, fitted.label_weights
+    arrays["doc_topics"] = fitted.doc_topics
+    arrays.update({f"weights.{name}": array for name, array in fitted.weights.items()})
     arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
     arrays.update({f"history.{name}": column for name, column in fitted.history.items()})
     arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(fitted.vocabulary)
@@ -115,12 +117,11 @@ def unpack_model(
     doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
     check_array("doc_topics", doc_topics, np.float32, (len(labels.row_of), n_topics))
     check_range("doc_topics", doc_topics, 0, 1 + 1e-3)
-    weights = arrays["label_weights"]
-    check_array("label_weights", weights, np.float32, (None, None, None))
-    if model._has_label_effects and label_names and not len(weights):
-        raise StorageError("label_weights must have a draw or more")
-    if len(weights):
-        doc_prior.check_label_weights(weights, n_topics)
+    weights = _under(arrays, "weights")
+    priors = {name: p for name, p in (("label", doc_prior), ("feature", word_prior)) if isinstance(p, Learning)}
+    check_keys("weights", weights, [name for name, prior in priors.items() if len(prior.design.names) > 1])
+    for name, own in weights.items():
+        priors[name].check_kept_weights(f"weights.{name}", own, n_topics)
     n_iter = check_integer("n_iter", document["n_iter"], 0)
     history = _under(arrays, "history")
     for name, column in history.items():
@@ -145,11 +146,11 @@ def unpack_model(
 
 def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return the names of the arrays of a model. Those of features, vectors and draws have checks of their own."""
-    names = ["doc_topics", "label_weights", "vocabulary.text", "vocabulary.ends"]
+    names = ["doc_topics", "vocabulary.text", "vocabulary.ends"]
     names += [f"labels.{name}" for name in ("row_of", "starts", "labels", "values")]
     names += [f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved")]
     optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
-    groups = ("draws.", *(f"{name}." for name in ("word_features", "embeddings") if name in document))
+    groups = ("draws.", "weights.", *(f"{name}." for name in ("word_features", "embeddings") if name in document))
     return [*names, *(name for name in arrays if name in optional or name.startswith(groups))]
 
 

@@ -111,10 +111,10 @@ class LogLinear:
         check_array(name, log_weights, np.float64, (*draws, len(self.design.names), n_topics))
         check_finite(name, log_weights)
 
-    def check_label_weights(self, log_weights: NDArray[Any], n_topics: int) -> None:
-        """Raise StorageError unless these are the label weights that were kept of further iterations."""
-        check_array("label_weights", log_weights, np.float32, (None, len(self.design.names), n_topics))
-        check_finite("label_weights", log_weights)
+    def check_kept_weights(self, name: str, log_weights: NDArray[Any], n_topics: int) -> None:
+        """Raise StorageError unless these are log weights [draw, label, topic] that were kept apart from draws."""
+        check_array(name, log_weights, np.float32, (None, len(self.design.names), n_topics))
+        check_finite(name, log_weights)
 
     def products(self, log_weights: Weights) -> NDArray[np.float32]:
         """Return the product of the weights of every row [row, topic], without rescaling."""

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _MAX_CELLS = 30_000  # labels × topics
-_MAX_DRAWN = 300_000  # labels × topics × draws
+_MAX_DRAWN, _MIN_DRAWS = 300_000, 40  # labels × topics × draws; and the draws that a 95 % interval needs
 _EFFECTS = ("effect", "low", "high")
+_DIFFERENCES = ("difference", "difference_low", "difference_high")
 _PROPORTIONS = ("proportion", "proportion_low", "proportion_high")
 
 
@@ -27,7 +28,10 @@ class LabelSection:
 
     names: tuple[str, ...]
     sizes: Numbers  # documents that have the label
-    effect: Grid  # log weight relative to the average label
+    difference: Grid  # change of the expected proportion
+    difference_low: Grid
+    difference_high: Grid
+    effect: Grid  # log weight relative to the average label of the kind, or to absence
     low: Grid
     high: Grid
     proportion: Grid  # expected by the prior in documents with the label
@@ -50,14 +54,14 @@ def summarize_labels(
         return None
     n_topics = len(model.components_)
     kept = _largest(sizes, max(_MAX_CELLS // n_topics, 1))
-    tables: dict[str, Any] = dict.fromkeys((*_EFFECTS, *_PROPORTIONS), ())
+    tables: dict[str, Any] = dict.fromkeys((*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS), ())
     drawn = PackedDraws((), "", 0, 0.0)
     if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
-        for name in (*_EFFECTS, *_PROPORTIONS):
+        for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
-            tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3)
-        drawn = pack_draws(model.fitted_.label_weights[:, kept])
+            tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
+        drawn = pack_draws(model.fitted_.weights["label"][:, kept])
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
@@ -108,7 +112,7 @@ def pack_draws(log_weights: NDArray[np.floating[Any]]) -> PackedDraws:
     Contrasts only use differences of labels, so the mean over labels is subtracted to keep the numbers small.
     """
     n_draws, n_labels, n_topics = log_weights.shape
-    most = max(_MAX_DRAWN // (n_labels * n_topics), 2)
+    most = max(_MAX_DRAWN // (n_labels * n_topics), _MIN_DRAWS)
     chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, most)).round().astype(int))
     centered = log_weights[chosen] - log_weights[chosen].mean(axis=1, keepdims=True)
     means = centered.mean(axis=0)

@@ -45,7 +45,7 @@ class Progress:
     state: ChainState
     rngs: Generators
     draws: list[Draw]
-    label_weights: dict[int, NDArray[np.float32]]  # log lambda[l, k] by iteration
+    weights: dict[str, dict[int, NDArray[np.float32]]]  # of labels and of features, by iteration
     doc_topics: NDArray[np.float32]  # sum over the draws so far
     seed: int  # of the run
     trace: list[TraceRow]  # by iteration
@@ -87,9 +87,9 @@ class Checkpoint:
             "log_word_weights": state.log_word_weights,
             "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
         }
-        if progress.label_weights:
-            arrays["label_weights"] = stack_weights(progress.label_weights)
-            arrays["label_weights.iterations"] = np.array(sorted(progress.label_weights), np.int64)
+        for name, weights in progress.weights.items():
+            arrays[f"weights.{name}"] = stack_weights(weights)
+            arrays[f"iterations.{name}"] = np.array(sorted(weights), np.int64)
         if progress.draws:  # doc_topics is the sum over draws
             arrays["doc_topics"] = progress.doc_topics
             arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
@@ -152,20 +152,20 @@ def _unpack_progress(
         doc_topics = arrays["doc_topics"].copy()
         check_array("doc_topics", doc_topics, np.float32, (n_documents, n_topics))
         check_range("doc_topics", doc_topics, 0, len(draws) * (1 + 1e-3))
-    label_weights = {}
-    if "label_weights" in arrays:
-        iterations, weights = arrays["label_weights.iterations"], arrays["label_weights"]
-        problem.doc_prior.check_label_weights(weights, n_topics)
-        check_array("label_weights.iterations", iterations, np.int64, (len(weights),))
-        check_range("label_weights.iterations", iterations, 1, len(trace))
-        label_weights = dict(zip(iterations.tolist(), weights.copy(), strict=True))
-    seed = check_integer("seed", document["seed"], 0)
-    return Progress(state, rngs, draws, label_weights, doc_topics, seed, trace)
+    weights = {}
+    for name, prior in (("label", problem.doc_prior), ("feature", problem.word_prior)):
+        if f"weights.{name}" in arrays:
+            own, iterations = arrays[f"weights.{name}"], arrays[f"iterations.{name}"]
+            prior.check_kept_weights(f"weights.{name}", own, n_topics)
+            check_array(f"iterations.{name}", iterations, np.int64, (len(own),))
+            check_range(f"iterations.{name}", iterations, 1, len(trace))
+            weights[name] = dict(zip(iterations.tolist(), own.copy(), strict=True))
+    return Progress(state, rngs, draws, weights, doc_topics, check_integer("seed", document["seed"], 0), trace)
 
 
-def stack_weights(label_weights: Mapping[int, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return weights [draw, l, k] in the order of the chain; an array of length 0 if none were kept."""
-    return np.stack([label_weights[i] for i in sorted(label_weights)]) if label_weights else np.zeros((0, 0, 0), "f4")
+def stack_weights(weights: Mapping[int, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return weights [draw, l, k] in the order of the chain."""
+    return np.stack([weights[iteration] for iteration in sorted(weights)])
 
 
 def _checked_generator(saved: Any) -> dict[str, Any]:

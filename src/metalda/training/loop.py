@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from metalda.errors import ClusterError
 from metalda.kernels.border import needs_compiling
-from metalda.priors import LearnsFromDocuments
+from metalda.priors import Learning
 from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Progress, TraceRow, stack_weights
 from metalda.training.distributed.cluster import Cluster
@@ -35,7 +35,7 @@ class Trained:
     """The result of a run."""
 
     draws: tuple[Draw, ...]
-    label_weights: NDArray[np.float32]  # log lambda[draw, l, k] of more iterations than there are draws
+    weights: Mapping[str, NDArray[np.float32]]  # "label": log lambda[draw, l, k], "feature": log delta[draw, l, k]
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     history: dict[
         str, NDArray[Any]
@@ -60,17 +60,19 @@ def kept_iterations(n_iter: int, burn_in: int | None, thin: int | None, n_draws:
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
 
 
-def weight_iterations(problem: Problem, n_iter: int, burn_in: int | None) -> range:
-    """Return the iterations whose label weights are kept: all after the burn-in, or fewer if they need much memory.
+def weight_iterations(problem: Problem, n_iter: int, burn_in: int | None) -> dict[str, range]:
+    """Return the iterations whose weights of labels and of features are kept: all after the burn-in, if they fit.
 
-    Weights are small beside a draw, and intervals of effects need many of them.
+    Weights are small compared with a draw, and intervals of effects need many of them.
     """
-    n_labels = len(problem.doc_prior.design.names) - 1
-    if not n_labels or not isinstance(problem.doc_prior, LearnsFromDocuments):
-        return range(0)
     first = min(count_burn_in(n_iter, burn_in), n_iter - 1)
-    most = max(MOST_WEIGHTS // ((n_labels + 1) * problem.n_topics), LEAST_WEIGHT_DRAWS)
-    return range(n_iter, first, -math.ceil((n_iter - first) / most))
+    iterations = {}
+    for name, prior in (("label", problem.doc_prior), ("feature", problem.word_prior)):
+        n_names = len(prior.design.names)
+        if n_names > 1 and isinstance(prior, Learning):
+            most = max(MOST_WEIGHTS // (n_names * problem.n_topics), LEAST_WEIGHT_DRAWS)
+            iterations[name] = range(n_iter, first, -math.ceil((n_iter - first) / most))
+    return iterations
 
 
 def train(
@@ -78,7 +80,7 @@ def train(
     *,
     n_iter: int,
     keep: set[int],
-    keep_weights: range,
+    keep_weights: Mapping[str, range],
     seed: int,
     n_jobs: int,
     verbose: bool,
@@ -116,8 +118,7 @@ def train(
                     checkpoint.save(progress)
             if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
                 do(lambda: _keep(progress))
-            if keep_weights:
-                _keep_weights(progress)
+            _keep_weights(progress, keep_weights)
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
@@ -148,7 +149,9 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     return Progress(state, rngs, [], {}, doc_topics, seed, [])
 
 
-def _advance(problem: Problem, progress: Progress, keep: set[int], keep_weights: range, run: Run) -> float:
+def _advance(
+    problem: Problem, progress: Progress, keep: set[int], keep_weights: Mapping[str, range], run: Run
+) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, keep_weights, run)
     if progress.n_sweeps in keep:
@@ -156,15 +159,14 @@ def _advance(problem: Problem, progress: Progress, keep: set[int], keep_weights:
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, keep_weights: range, run: Run) -> float:
+def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: Run) -> float:
     start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     seconds = time.perf_counter() - start
     likelihood = record.log_likelihood / len(problem.words)
     tables = record.n_doc_tables, record.n_word_tables
     progress.trace.append(TraceRow(likelihood, seconds, record.moved, *tables))
-    if progress.n_sweeps in keep_weights:
-        _keep_weights(progress)
+    _keep_weights(progress, [name for name, iterations in keep_weights.items() if progress.n_sweeps in iterations])
     return likelihood
 
 
@@ -175,8 +177,12 @@ def _keep(progress: Progress) -> None:
     progress.draws.append(draw)
 
 
-def _keep_weights(progress: Progress) -> None:
-    progress.label_weights[progress.n_sweeps] = progress.state.log_doc_weights.astype(np.float32)
+def _keep_weights(progress: Progress, names: Iterable[str]) -> None:
+    """Keep the weights of this iteration. An iteration that is repeated after a loss replaces its own."""
+    state = progress.state
+    for name in names:
+        weights = state.log_doc_weights if name == "label" else state.log_word_weights
+        progress.weights.setdefault(name, {})[progress.n_sweeps] = weights.astype(np.float32)
 
 
 def _finish(progress: Progress) -> Trained:
@@ -187,7 +193,7 @@ def _finish(progress: Progress) -> Trained:
     progress.doc_topics /= np.float32(len(progress.draws))
     return Trained(
         draws=tuple(progress.draws),
-        label_weights=stack_weights(progress.label_weights),
+        weights={name: stack_weights(own) for name, own in progress.weights.items()},
         doc_topics=progress.doc_topics,
         history=history,
         n_sweeps=progress.n_sweeps,

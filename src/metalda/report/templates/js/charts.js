@@ -44,21 +44,22 @@ function chart(description, traces, layout, behind, onclick = null) {
 }
 
 // Effects with intervals, a row each: [{title, effect, low, high, link}], strongest first.
-function forest(description, rows, kind, axisTitle, open, room = 40) {
+function forest(description, all, kind, axisTitle, open, room = 40, digits = 2) {
+  const rows = all.filter((row) => row.effect !== null); // not identified
   const height = 70 + 26 * rows.length, positions = rows.map((_, i) => -i);
   const clear = rows.map((row) => row.low > 0 || row.high < 0);
   const trace = {
     type: "scatter", mode: "markers", x: rows.map((row) => row.effect), y: positions,
     error_x: {
-      type: "data", symmetric: false, array: rows.map((row) => row.high - row.effect),
-      arrayminus: rows.map((row) => row.effect - row.low), color: color("muted"), thickness: 1.5, width: 0,
+      type: "data", symmetric: false, array: rows.map((row) => (row.high ?? row.effect) - row.effect),
+      arrayminus: rows.map((row) => row.effect - (row.low ?? row.effect)), color: color("muted"), thickness: 1.5, width: 0,
     },
     marker: { size: 9, color: rows.map((row, i) =>
       (!clear[i] ? color("mix-rest") : row.effect > 0 ? color("warm") : color("cool"))) },
     hoverinfo: "text",
     hovertext: rows.map((row) =>
-      `${safe(row.title, 60)}<br>${signed(row.effect)} (${signed(row.low)} to ${signed(row.high)}), `
-        + `${times(row.effect)} times`),
+      `${safe(row.title, 60)}<br>${signed(row.effect, digits)} (${signed(row.low, digits)} to `
+        + `${signed(row.high, digits)})${digits === 2 ? `, ${times(row.effect)} times` : ""}`),
   };
   const narrow = window.innerWidth < 600;
   const layout = {
@@ -68,9 +69,9 @@ function forest(description, rows, kind, axisTitle, open, room = 40) {
     margin: { l: 10, r: 15, t: 5, b: 45 },
   };
   const behind = () => table([
-    [kind, (row) => row.link()], ["effect", (row) => signed(row.effect), "number"],
-    [`${level()} interval`, (row) => `${signed(row.low)} to ${signed(row.high)}`, "number"],
-    ["times", (row) => times(row.effect), "number"],
+    [kind, (row) => row.link()], ["effect", (row) => signed(row.effect, digits), "number"],
+    [`${level()} interval`, (row) => `${signed(row.low, digits)} to ${signed(row.high, digits)}`, "number"],
+    ...(digits === 2 ? [["times", (row) => times(row.effect), "number"]] : []),
   ], rows);
   return chart(description, [trace], layout, behind, (point) => open(rows[point.pointIndex]));
 }

@@ -4,7 +4,7 @@ const { overview, topics, words, labels, documents: docs, diagnostics, compariso
 
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)}%`);
-const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
+const signed = (x, digits = 2) => (x === null ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(digits)}`);
 const times = (effect) => { const t = Math.exp(Math.min(effect, 50));
   return t < 10 ? t.toFixed(2) : Math.round(t).toLocaleString("en"); };
 const brief = (text, n = 28) => { const letters = [...text];
@@ -36,6 +36,26 @@ function byRelevance(topic, lambda, n = 30) {
 // The end of an interval nearest to 0; negative if the interval contains 0.
 const sure = (low, high) => Math.max(low, -high);
 
+// The two scales of an effect. A cell is { effect, low, high } of label j and topic k on the chosen scale.
+const scales = {
+  difference: { name: "percentage points", axis: "change of the expected share (percentage points)", digits: 1,
+    means: "Change of the topic's expected share in documents with the label, in percentage points, compared with the "
+      + "same documents without its effect" },
+  effect: { name: "log weight", axis: "effect on the log weight (0.7 doubles)", digits: 2,
+    means: "Log weight of the label compared with its kind, or with its absence: 0.7 doubles the topic's weight" },
+};
+let scale = "difference";
+const cell = (j, k) => (scale === "effect"
+  ? { effect: labels.effect[j][k], low: labels.low[j][k], high: labels.high[j][k] }
+  : Object.fromEntries(["", "_low", "_high"].map((end) => {
+    const value = labels[`difference${end}`][j][k];
+    return [end.slice(1) || "effect", value === null ? null : 100 * value];
+  })));
+const inScale = (x) => signed(x, scales[scale].digits);
+const ends = (row) => (row.low === null ? "no interval" : `${inScale(row.low)} to ${inScale(row.high)}`);
+const pickScale = (redraw) => choice("Scale", Object.entries(scales).map(([key, { name: title }]) => [key, title]), scale,
+  (value) => { scale = value; redraw(); });
+
 // Draws of log weights around their mean, as signed bytes by [label][topic][draw].
 const drawn = labels && labels.draws ? Int8Array.from(atob(labels.draws), (c) => c.charCodeAt(0)) : null;
 
@@ -55,6 +75,8 @@ function contrast(a, b) {
       differences.push(effect + step * labels.draw_scale);
     }
     differences.sort((x, y) => x - y);
-    return { topic: k, effect, low: quantile(differences, tail), high: quantile(differences, 1 - tail) };
+    const held = tail * (n + 1) >= 1 - 1e-9; // otherwise the draws do not have the quantile
+    return { topic: k, effect, low: held ? quantile(differences, tail) : null,
+      high: held ? quantile(differences, 1 - tail) : null };
   });
 }

@@ -5,10 +5,13 @@ const effectRow = (k, row) =>
 const openTopic = (row) => { location.hash = `#/topic/${row.k}`; };
 const heat = { most: 40, order: "topic", clear: false };
 
+const heatValues = () => (hasEffects ? labels.names.map((_, j) => topics.map((_, k) => cell(j, k).effect))
+  : labels.prevalence);
+
 function heatLabels() {
   const own = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]).slice(0,
     heat.most || undefined);
-  const values = hasEffects ? labels.effect : labels.prevalence;
+  const values = heatValues();
   const leading = (j) => values[j].indexOf(Math.max(...values[j]));
   if (heat.order === "topic") own.sort((a, b) => leading(a) - leading(b)
     || values[b][leading(b)] - values[a][leading(a)]);
@@ -18,9 +21,9 @@ function heatLabels() {
 
 function heatMap() {
   const own = heatLabels(), narrow = window.innerWidth < 600;
-  const values = hasEffects ? labels.effect : labels.prevalence;
-  const covered = (j, k) => hasEffects && labels.low[j][k] <= 0 && labels.high[j][k] >= 0;
-  const z = own.map((j) => values[j].map((value, k) => (heat.clear && covered(j, k) ? null : value)));
+  const values = heatValues();
+  const covered = (j, k) => { const { low, high } = cell(j, k); return !(low > 0 || high < 0); };
+  const z = own.map((j) => values[j].map((value, k) => (hasEffects && heat.clear && covered(j, k) ? null : value)));
   const limit = Math.max(...own.map((j) => Math.max(...values[j].map(Math.abs)))) || 1;
   const gap = topics.length > 40 ? 10 : narrow && topics.length > 10 ? 5 : 1,
     every = topics.filter((t) => t.number % gap === 0);
@@ -34,8 +37,8 @@ function heatMap() {
       tickfont: { size: 11 } },
     showscale: !narrow,
     hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}<br>${words3[k]}<br>${hasEffects
-      ? `effect ${signed(labels.effect[j][k])} (${signed(labels.low[j][k])} to `
-        + `${signed(labels.high[j][k])})<br>expected share ${percent(labels.proportion[j][k])}`
+      ? `${scales[scale].name} ${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
+        + `<br>expected share ${percent(labels.proportion[j][k])}`
       : `mean share ${percent(labels.prevalence[j][k])}`}`)),
   };
   const layout = {
@@ -47,9 +50,9 @@ function heatMap() {
       autorange: "reversed", showgrid: false, zeroline: false, tickfont: { size: 11 } },
   };
   const behind = () => table([["label", (j) => labelLink(j)], ...topics.map((t, k) => [String(k),
-    (j) => (hasEffects ? `${signed(labels.effect[j][k])} (${signed(labels.low[j][k])} to ${signed(labels.high[j][k])})`
+    (j) => (hasEffects ? `${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
       : percent(labels.prevalence[j][k])), "number"])],
-  own, hasEffects ? `Effects of labels on topics, with ${level()} intervals`
+  own, hasEffects ? `Effects of labels on topics in ${scales[scale].name}, with ${level()} intervals`
     : "Mean share of topics in documents by label");
   return chart("Heat map of labels and topics", [trace], layout, behind,
     (point) => { location.hash = `#/label/${own[point.pointIndex ? point.pointIndex[0] : point.y]}`; });
@@ -67,7 +70,7 @@ if (labels) addView("labels", "Labels", 30, () => {
   const place = el("div"), show = () => place.replaceChildren(heatMap());
   if (hasEffects || hasPrevalence) show();
   const sizes = [[40, "the 40 largest"], [0, `all ${labels.names.length}`]];
-  const shown = el("div", { class: "controls" },
+  const controls = el("div", { class: "controls" }, hasEffects ? pickScale(show) : null,
     labels.names.length > 40 ? choice("Show", sizes, heat.most, (value) => { heat.most = Number(value); show(); })
       : null,
     choice("Order by", [["topic", "strongest topic"], ["size", "size"], ["name", "name"]], heat.order,
@@ -77,7 +80,8 @@ if (labels) addView("labels", "Labels", 30, () => {
       onchange: (event) => { heat.clear = event.target.checked; show(); } }), "only where the interval excludes 0")
       : null);
   const bySize = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
-  const strongest = (j) => { const row = hasEffects ? labels.low[j] : labels.prevalence[j];
+  const strongest = (j) => { const row = hasEffects ? topics.map((_, k) => cell(j, k).low ?? -Infinity)
+    : labels.prevalence[j];
     return row ? row.indexOf(Math.max(...row)) : null; };
   const columns = [["label", (j) => labelLink(j)],
     ["documents", (j) => labels.sizes[j].toLocaleString("en"), "number"]];
@@ -86,11 +90,11 @@ if (labels) addView("labels", "Labels", 30, () => {
     (j) => [topicLink(strongest(j)), " ", el("span", { class: "muted" }, named(topWords(strongest(j), 4)))], "words"]);
   return {
     title: ["Labels"],
-    lead: hasEffects ? "The effect of each label on each topic: warm colors increase, cool colors decrease. Hover "
-      + "over a cell for its interval."
+    lead: hasEffects ? "The effect of each label on each topic, compared with other labels of its kind, or with documents "
+      + "without it: warm colors increase, cool colors decrease. Hover over a cell for its interval."
       : "The topics of the documents of each label.",
     body: [
-      hasEffects || hasPrevalence ? card(hasEffects ? "Effects" : "Mean share of topics", shown, place) : null,
+      hasEffects || hasPrevalence ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place) : null,
       drawn && labels.names.length > 1 ? card("Contrast", pickContrast(bySize[0], bySize[1])) : null,
       card("All labels", pages(bySize.length, 25, (first, last) => table(columns, bySize.slice(first, last)))),
     ],
@@ -101,15 +105,21 @@ addDetail("label", (j) => {
   if (!labels || labels.names[j] === undefined) return missing("There is no such label.");
   const body = [];
   if (hasEffects) {
-    const rows = topics.map((_, k) =>
-      effectRow(k, { effect: labels.effect[j][k], low: labels.low[j][k], high: labels.high[j][k] }));
-    rows.sort((a, b) => sure(b.low, b.high) - sure(a.low, a.high));
-    const shown = rows.slice(0, 20).sort((a, b) => b.effect - a.effect);
-    body.push(card("Effects on topics",
-      el("p", { class: "muted small" },
-      `${rows.length > 20 ? "The 20 topics with the clearest effects. " : ""}Log weight of the label relative to `
-        + `the average label, with ${level()} intervals; gray where they contain 0.`),
-      forest("Effects of this label on topics", shown, "topic", "effect (0.7 doubles)", openTopic)));
+    const place = el("div");
+    const show = () => {
+      const rows = topics.map((_, k) => effectRow(k, cell(j, k))).filter((row) => row.effect !== null);
+      rows.sort((a, b) => sure(b.low, b.high) - sure(a.low, a.high));
+      const own = rows.slice(0, 20).sort((a, b) => b.effect - a.effect);
+      place.replaceChildren(el("p", { class: "muted small" }, rows.length
+        ? `${rows.length > 20 ? "The 20 topics with the clearest effects. " : ""}${scales[scale].means}, with `
+          + `${level()} intervals; gray where they contain 0.`
+        : "The documents do not identify these effects: the label is in every document, or only occurs together with "
+          + "others."),
+      rows.length ? forest("Effects of this label on topics", own, "topic", scales[scale].axis, openTopic, 40,
+        scales[scale].digits) : "");
+    };
+    show();
+    body.push(card("Effects on topics", el("div", { class: "controls" }, pickScale(show)), place));
   }
   const expects = hasEffects && labels.proportion[j][0] !== null; // numeric columns have no documents of their own
   const shares = expects ? labels.proportion[j] : labels.prevalence[j];

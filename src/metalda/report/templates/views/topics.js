@@ -59,15 +59,17 @@ function topicWords(topic) {
 function topicLabels(topic) {
   const k = topic.number, parts = [];
   if (hasEffects) {
-    const rows = labels.names.map((title, j) =>
-      ({ title, j, effect: labels.effect[j][k], low: labels.low[j][k], high: labels.high[j][k],
-      link: () => labelLink(j) }));
-    rows.sort((a, b) => b.low - a.low);
-    const raising = rows.slice(0, 10);
-    parts.push(el("p", { class: "muted small" },
-      `Labels that increase the topic most: log weight relative to the average label, with ${level()} intervals.`),
-      forest(`Effects of labels on ${topic.name}`, raising, "label", "effect (0.7 doubles)",
-        (row) => { location.hash = `#/label/${row.j}`; }, 24));
+    const place = el("div");
+    const show = () => {
+      const rows = labels.names.map((title, j) => ({ title, j, ...cell(j, k), link: () => labelLink(j) }));
+      rows.sort((a, b) => (b.low ?? b.effect) - (a.low ?? a.effect));
+      place.replaceChildren(el("p", { class: "muted small" },
+        `The labels that increase the topic most. ${scales[scale].means}, with ${level()} intervals.`),
+      forest(`Effects of labels on ${topic.name}`, rows.slice(0, 10), "label", scales[scale].axis,
+        (row) => { location.hash = `#/label/${row.j}`; }, 24, scales[scale].digits));
+    };
+    show();
+    parts.push(el("div", { class: "controls" }, pickScale(show)), place);
   }
   if (hasPrevalence) {
     const rows = labels.names.map((_, j) => j).sort((a, b) =>
