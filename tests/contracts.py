@@ -35,7 +35,8 @@ PETS = ["cat dog purr bark cat", "dog bark leash", "purr cat whisker", "cat dog"
 SKIES = ["rain sun cloud", "sun sun rain storm", "cloud storm rain", "storm cloud", "rain sun wind wind"]
 FEATURES = WordFeatures.from_mapping(
     dict.fromkeys(["cat", "dog", "purr", "bark", "leash", "whisker", "kitten"], "animal")
-    | {word: ["weather", "noun"] for word in ["rain", "sun", "cloud", "storm", "hail"]}
+    | {word: ["weather", "noun"] for word in ["sun", "cloud", "storm", "hail"]}
+    | {"rain": "weather"}
 )
 
 

@@ -35,12 +35,13 @@ def test_posterior_has_shares_and_effects_by_name(chains: list[MetaLDA]) -> None
     effects = posterior["label_effect"]
     assert effects.dims == ("chain", "draw", "label", "topic")
     assert effects.shape == (2, 6, 2, 2)
-    table = chains[0].label_effects().set_index(["label", "topic"])["effect"]
-    for (label, topic), effect in table.items():
-        assert float(effects.sel(chain=0, label=label, topic=topic).mean()) == pytest.approx(effect)
-    features = posterior["feature_effect"].sel(chain=0).mean("draw")
-    table = chains[0].feature_effects().set_index(["feature", "topic"])["effect"]
-    assert float(features.sel(feature="animal", topic=1)) == pytest.approx(table[("animal", 1)])
+    fitted = chains[0].fitted_
+    for j, label in enumerate(chains[0].label_names_):
+        expected = [fitted.labels.references.center(draw.log_doc_weights)[j] for draw in fitted.draws]
+        np.testing.assert_allclose(effects.sel(chain=0, label=label), expected)
+    features = posterior["feature_effect"].sel(chain=0, feature="animal")
+    expected = [fitted.features.references.center(draw.log_word_weights)[0] for draw in fitted.draws]
+    np.testing.assert_allclose(features, expected)
     np.testing.assert_allclose(posterior["topic_share"].sel(chain=0).mean("draw"), chains[0].topics()["share"])
 
 

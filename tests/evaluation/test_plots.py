@@ -46,7 +46,7 @@ def test_a_forest_has_the_intervals_of_the_table(model):
     np.testing.assert_allclose(segments[:, :, 0], expected[["low", "high"]])
     words = ", ".join(model.topic_words(2, 3)["word"])
     assert [text.get_text() for text in ax.get_yticklabels()][1] == f"topic2: {words}"
-    assert "3 draws" in ax.get_xlabel()
+    assert "6 draws" in ax.get_xlabel()
     assert _drawn(ax)
 
 

@@ -30,7 +30,7 @@ def texts() -> Corpus:
 
 @pytest.fixture(scope="module")
 def model(texts: Corpus) -> MetaLDA:
-    return MetaLDA(5, **QUICK).fit(texts)
+    return MetaLDA(5, **{**QUICK, "n_iter": 40}).fit(texts)
 
 
 @pytest.fixture(scope="module")
@@ -167,11 +167,12 @@ def test_labels_have_the_effects_of_the_model(summary: Summary, model: MetaLDA) 
     labels = summary.labels
     assert labels is not None
     table = model.label_effects(0.9).set_index(["label", "topic"])
+    columns = ["difference", "difference_low", "difference_high", "effect", "low", "high"]
     for j, name in enumerate(labels.names):
         for k in range(5):
             row = table.loc[(name, k)]
-            shown = [getattr(labels, column)[j][k] for column in ("effect", "low", "high")]
-            assert shown == pytest.approx(row[["effect", "low", "high"]].tolist(), abs=0.006)
+            shown = [getattr(labels, column)[j][k] for column in columns]
+            assert shown == pytest.approx(row[columns].tolist(), abs=0.006)
             assert labels.proportion[j][k] == pytest.approx(row["proportion"], abs=6e-4)
     assert labels.sizes == tuple(model.label_sizes_[:3])
 
@@ -190,7 +191,7 @@ def test_labels_can_be_contrasted_draw_by_draw(summary: Summary, model: MetaLDA)
     assert labels is not None
     steps = np.frombuffer(base64.b64decode(labels.draws), np.int8).reshape(3, 5, labels.n_draws)
     weights = np.array(labels.weight)[:, :, None] + labels.draw_scale * steps
-    expected = np.stack([draw.log_doc_weights[:3] for draw in model.draws_], axis=2)
+    expected = np.moveaxis(model.fitted_.weights["label"][:, :3].astype(float), 0, 2)
     differences = expected[0] - expected[2]
     assert weights[0] - weights[2] == pytest.approx(differences, abs=0.02 + 2 * labels.draw_scale)
     assert labels.draw_scale < 0.1
@@ -270,4 +271,4 @@ def test_a_model_of_mallet_can_be_compared(model: MetaLDA, tmp_path: Path) -> No
 
 def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:
     notes = " ".join(summarize(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
-    assert "over 3 draws: too few" in notes
+    assert "Effects have no intervals: 6 draws are too few" in notes

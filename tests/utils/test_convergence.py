@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from metalda.utils import convergence
-from metalda.utils.convergence import bulk_ess, rank_rhat, tail_ess
+from metalda.utils.convergence import bulk_ess, rank_rhat, tail_ess, trend
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # versions before 1 announce it at every import
@@ -51,3 +51,13 @@ def test_measures_are_nan_where_they_are_undefined() -> None:
     for measure in (rank_rhat, bulk_ess, tail_ess):
         assert np.isnan(measure(np.random.default_rng(0).normal(size=(2, 3))))
         assert np.isnan(measure(np.ones((2, 100))))
+
+
+def test_a_trend_is_in_units_of_the_noise() -> None:
+    noise = np.random.default_rng(0).normal(size=500)
+    assert abs(trend(noise)) < 1
+    assert trend(noise + np.linspace(0, 9, 500)) == pytest.approx(9, abs=1)
+    assert trend(-noise - np.linspace(0, 9, 500)) == pytest.approx(-9, abs=1)
+    assert trend(np.ones(50)) == 0
+    assert np.isnan(trend(noise[:19]))
+    assert np.isnan(trend(np.array([-np.inf, *noise])))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 EPILOG = options.epilog("metalda effects model --contrast sport politics --plot effects.png")
-FEW_DRAWS = 50  # effective draws behind the ends of an interval; fewer make them unreliable
 
 
 def effects(
@@ -193,6 +192,8 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
     print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
     if "tail_ess" in table:
+        from metalda.models.effects import FEW_DRAWS
+
         few = int((table["tail_ess"] < FEW_DRAWS).sum())
         if few:
             print(

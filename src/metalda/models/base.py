@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
-from metalda.errors import InputError
+from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
@@ -25,8 +25,9 @@ from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
-from metalda.training.loop import Trained, kept_iterations, train, weight_iterations
+from metalda.training.loop import Trained, count_burn_in, kept_iterations, train, weight_iterations
 from metalda.training.memory import require_memory
+from metalda.utils.convergence import trend
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
+MOST_RISE = 3  # of the log-likelihood after the burn-in, in standard deviations
 
 
 class TopicModel(FoldingIn):
@@ -94,6 +96,7 @@ class TopicModel(FoldingIn):
             checkpoint=open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume),
             cluster=cluster,
         )
+        self._warn_if_rising(trained)
         return self._keep_result(
             trained,
             corpus.vocabulary,
@@ -103,6 +106,17 @@ class TopicModel(FoldingIn):
             n_shards=len(problem.shards),
             named_words=self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_"),
         )
+
+    def _warn_if_rising(self, trained: Trained) -> None:
+        """Warn if the log-likelihood still rises after the burn-in: the chain has not reached its distribution."""
+        first = count_burn_in(self.n_iter, self.burn_in)
+        rise = trend(trained.history["log_likelihood"][first:])
+        if rise > MOST_RISE:
+            warn(
+                f"the log-likelihood still rises after {trained.n_sweeps:,} iterations: by {rise:.0f} standard "
+                "deviations over those that are kept. Topics and effects may still change: make n_iter (--iterations) "
+                "larger"
+            )
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
         """Fit, then transform the same documents without y.

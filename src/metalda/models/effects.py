@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_CELLS, _LEAST_DRAWS = 100_000_000, 100  # of a computation over draws: about five seconds
+FEW_DRAWS = 50  # effective draws behind the ends of an interval; with fewer they may be off
 _ITEMS = {"label": "document", "feature": "word"}  # what has them
 _CHUNK = 4096  # documents and labels whose proportions are computed at a time
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.models.effects import FEW_DRAWS
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class LabelSection:
     draws: str  # deviations from these weights by [label][topic][draw], base64 of signed bytes
     n_draws: int
     draw_scale: float  # value of one step of these bytes
+    n_unreliable: int  # effects with fewer than FEW_DRAWS effective draws behind the ends of their intervals
     n_all: int  # labels in total; the section has the largest
 
 
@@ -55,12 +57,13 @@ def summarize_labels(
     n_topics = len(model.components_)
     kept = _largest(sizes, max(_MAX_CELLS // n_topics, 1))
     tables: dict[str, Any] = dict.fromkeys((*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS), ())
-    drawn = PackedDraws((), "", 0, 0.0)
+    drawn, n_unreliable = PackedDraws((), "", 0, 0.0), 0
     if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
         for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
+        n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
         drawn = pack_draws(model.fitted_.weights["label"][:, kept])
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     return LabelSection(
@@ -69,6 +72,7 @@ def summarize_labels(
         **tables,
         prevalence=prevalence,
         **drawn._asdict(),
+        n_unreliable=n_unreliable,
         n_all=len(names),
     )
 

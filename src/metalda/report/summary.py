@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError
+from metalda.models.effects import FEW_DRAWS
 from metalda.report.comparison import ComparedModel, compare_models
 from metalda.report.diagnostics import DiagnosticsSection, summarize_training
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
@@ -203,11 +204,31 @@ def _notes(
         notes.append(f"The {len(words):,} most important of {len(model.vocabulary_):,} words can be searched.")
     if labels is not None and len(labels.names) < labels.n_all:
         notes.append(f"The {len(labels.names):,} largest of {labels.n_all:,} labels are shown.")
-    if labels is not None and labels.effect and len(model.draws_) < 10:
-        notes.append(f"Intervals are over {_count(len(model.draws_), 'draw')}: too few for reliable intervals.")
+    if labels is not None and labels.effect:
+        notes += _notes_on_effects(model, labels)
     if model.n_iter_ < model.n_iter:
         notes.append(f"Training was stopped after {model.n_iter_:,} of {model.n_iter:,} iterations.")
     return tuple(notes)
+
+
+def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:
+    """Return notes on intervals that are missing or unreliable, and on effects that are unknown."""
+    n_draws, notes = len(model.fitted_.weights["label"]), []
+    low = np.array(labels.low, float)
+    unknown = np.isnan(np.array(labels.effect, float)).all(axis=1)
+    if unknown.any():
+        notes.append(
+            f"The effects of {_count(int(unknown.sum()), 'label')} are unknown: they are in every document, or only "
+            "occur together with others."
+        )
+    if np.isnan(low[~unknown]).any():
+        notes.append(f"Effects have no intervals: {_count(n_draws, 'draw')} are too few. Train for more iterations.")
+    elif labels.n_unreliable:
+        notes.append(
+            f"{labels.n_unreliable:,} of {low.size:,} intervals of effects have fewer than {FEW_DRAWS} effective draws "
+            "behind their ends, and may be off. Train for more iterations."
+        )
+    return notes
 
 
 def _count(n: int, noun: str) -> str:

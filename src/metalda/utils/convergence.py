@@ -1,11 +1,12 @@
-"""Convergence of Markov chains: split R-hat and effective sample sizes (Vehtari et al., 2021).
+"""Convergence of Markov chains: R-hat and effective sample sizes (Vehtari et al., 2021), and trends.
 
-Every function takes draws [chain, draw, …] and returns a value for each of the further axes. The values equal those of
-ArviZ.
+R-hat and effective sample sizes take draws [chain, draw, …] and return a value for each of the further axes. The values
+equal those of ArviZ.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 MIN_DRAWS = 4  # per chain, so that both halves have a variance
+_MIN_TREND = 20
 _CHUNK = 2**21  # numbers that are worked on at a time
 
 Floats = NDArray[np.float64]
@@ -50,10 +52,23 @@ def tail_ess(draws: Floats, interval: float = 0.9) -> Floats:
     return _by_cell(draws, ess)
 
 
+def trend(trace: Floats) -> float:
+    """Return the change of a quantity over its trace, by a linear fit, in standard deviations of the residuals.
+
+    Noise without a trend stays within about 1. NaN for fewer than 20 values, or values that are not finite.
+    """
+    if len(trace) < _MIN_TREND or not np.isfinite(trace).all():
+        return float("nan")
+    time = np.linspace(-0.5, 0.5, len(trace))
+    slope = float(time @ trace / (time @ time))
+    noise = float(np.std(trace - trace.mean() - slope * time))
+    return slope / noise if noise > 1e-12 * float(np.abs(trace).max()) else 0.0
+
+
 def _by_cell(draws: Floats, measure: Callable[[Floats], Floats]) -> Floats:
     """Call `measure` with draws [chain, draw, cell], a part of the cells at a time; NaN for too few draws."""
     n_chains, n_draws, *shape = draws.shape
-    cells = np.asarray(draws, np.float64).reshape(n_chains, n_draws, -1)
+    cells = np.asarray(draws, np.float64).reshape(n_chains, n_draws, math.prod(shape))
     values = np.full(cells.shape[2], np.nan)
     if n_draws >= MIN_DRAWS:
         step = max(_CHUNK // (n_chains * n_draws), 1)
