@@ -132,6 +132,7 @@ def known_topics(components: Any, vocabulary: Any) -> LDA:
     model = LDA(n_topics)
     model._fitted = Fitted(
         draws=(),
+        weights={},
         phi=phi,
         doc_topics=np.zeros((0, n_topics), np.float32),
         vocabulary=tuple(vocabulary),

@@ -94,8 +94,11 @@ def test_loading_restores_every_field(model, tmp_path):
         np.testing.assert_array_equal(one.row_of, other.row_of)
         np.testing.assert_array_equal(one.matrix.toarray(), other.matrix.toarray())
     assert after.history.keys() == before.history.keys()
+    assert after.weights.keys() == before.weights.keys() == {"label"}
+    for name, weights in before.weights.items():
+        np.testing.assert_array_equal(after.weights[name], weights)
     assert len(after.draws) == len(before.draws)
-    seen = compared | {"phi", "doc_topics", "doc_prior", "word_prior", "history", "draws"}
+    seen = compared | {"phi", "doc_topics", "doc_prior", "word_prior", "history", "draws", "weights"}
     assert seen == {field.name for field in fields(Fitted)}, "a new field is saved and compared"
 
 
@@ -108,11 +111,12 @@ def test_loading_restores_every_field(model, tmp_path):
     ],
     ids=["numbers", "some", "all"],
 )
-def test_whether_documents_lacked_labels_survives_saving(labels, expected, tmp_path):
+def test_whether_alpha_of_unlabeled_documents_is_identified_survives_saving(labels, expected, tmp_path):
     model = DMR(2, **OFTEN, **QUICK).fit(PETS + SKIES, labels)
     model.save(tmp_path / "model")
     for each in (model, metalda.load(tmp_path / "model")):
-        assert each.fitted_.has_unlabeled is expected
+        unlabeled = each._encode(Corpus.from_texts(["cat"]), ()).labels
+        assert (each.fitted_.labels.stand_ins(unlabeled).nnz == 0) is expected
 
 
 def test_validate_raises_what_fit_would_raise():

@@ -77,7 +77,7 @@ def test_topics_and_label_effects_are_recovered_from_simulated_data():
 
 def test_effects_lie_in_their_intervals():
     model = MetaLDA(3, word_features=FEATURES, **QUICK).fit(corpus())
-    effects = model.label_effects()
+    effects = model.label_effects(0.5)
     assert (effects["low"] <= effects["effect"]).all()
     assert (effects["effect"] <= effects["high"]).all()
     np.testing.assert_allclose(effects.groupby("label")["proportion"].sum(), 1)
@@ -88,13 +88,39 @@ def test_effects_lie_in_their_intervals():
 # Labels at test.
 
 
+def test_a_document_without_a_year_gets_the_average_prior_of_its_section():
+    """Every document has a section and a year, so the weights do not tell the level of a section alone."""
+    labels = [["pets", "2019"]] * 2 + [["pets", "2020"]] * 3 + [["sky", "2019"]] * 4 + [["sky", "2020"]]
+    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, labels)
+
+    def alpha(*own):
+        design = model._encode(Corpus.from_texts(["cat"], [own]), ()).labels
+        return mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0]
+
+    np.testing.assert_allclose(alpha("pets"), (2 * alpha("pets", "2019") + 3 * alpha("pets", "2020")) / 5, rtol=1e-5)
+    np.testing.assert_allclose(alpha("2020"), (3 * alpha("pets", "2020") + alpha("sky", "2020")) / 4, rtol=1e-5)
+    both = (2 * alpha("pets", "2019") + 4 * alpha("sky", "2019")) / 6  # the nearest that there are
+    np.testing.assert_allclose(alpha("pets", "sky", "2019"), both, rtol=1e-5)
+
+
+def test_a_document_without_a_tag_has_the_prior_of_documents_without_it():
+    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, [["a"], ["b"], ["a", "b"], [], ["c", "a"]] * 2)
+    design = model._encode(Corpus.from_texts(["cat"], [["c"]]), ()).labels
+    found = mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0]
+    c = model.label_names_.index("c")
+    product = np.mean([np.exp(draw.log_doc_weights[c] + draw.log_doc_weights[-1]) for draw in model.draws_], axis=0)
+    np.testing.assert_allclose(found, product, rtol=1e-5)
+
+
 def test_a_document_without_labels_gets_the_average_prior_if_all_of_training_had_labels():
     labeled = Corpus.from_texts(PETS + SKIES, ["pets"] * 5 + ["sky"] * 5)
     model = MetaLDA(3, **QUICK).fit(labeled)
     expected = np.mean([draw.mean_alpha for draw in model.draws_], axis=0)
     np.testing.assert_allclose(model.transform([""])[0], expected / expected.sum(), rtol=1e-5)
     by_hand = [
-        mean_alpha_of_new([draw], model._prior_of_documents(Design.build(labeled.labels, 10)), False).mean(axis=0)
+        mean_alpha_of_new(
+            [draw], model._prior_of_documents(Design.build(labeled.labels, 10)), model.fitted_.doc_prior
+        ).mean(axis=0)
         for draw in model.draws_
     ]
     np.testing.assert_allclose(np.mean(by_hand, axis=0), expected, rtol=1e-5)
@@ -184,7 +210,7 @@ def test_averaging_over_draws_is_done_after_forming_alpha_and_phi():
     design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 3))), model.label_names_), 1)
     alpha = np.mean([np.exp(draw.log_doc_weights.sum(axis=0)) for draw in model.draws_], axis=0)
     np.testing.assert_allclose(
-        mean_alpha_of_new(model.draws_, model._prior_of_documents(design), True)[0], alpha, rtol=1e-5
+        mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0], alpha, rtol=1e-5
     )
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, StorageError
-from metalda.meta.references import References, find_references
+from metalda.meta.references import SAME, References, find_null_space, find_references
 from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
@@ -116,9 +116,37 @@ class Design:
         return cls.from_rows(names, row_of, rows, zero_is_a_number=zero_is_a_number)
 
     @cached_property
+    def null_space(self) -> NDArray[np.float64]:
+        """Return a basis [label, dimension] of the weights that change no alpha."""
+        return find_null_space(self.matrix)
+
+    @cached_property
     def references(self) -> References:
         """Return what the effect of each label is relative to."""
-        return find_references(self.matrix, self.label_sizes[:-1])
+        return find_references(self.null_space, self.label_sizes[:-1])
+
+    def stand_ins(self, new: Design) -> Any:
+        """Return the training rows that stand in for rows of new documents with missing labels [new row, row].
+
+        The documents of this design do not identify alpha of a label set such as a section without a year, if every
+        document has both. Its alpha is the average over the documents that have the most labels in common with it: over
+        those of the section. Rows of identified label sets are empty.
+        """
+        shares = sparse.lil_array((new.n_rows, self.n_rows))
+        for i in self._not_identified(new):
+            common = self.matrix @ new.matrix[[i]].toarray()[0]
+            nearest = common == common.max()
+            shares[[i], nearest] = self.row_sizes[nearest] / self.row_sizes[nearest].sum()
+        return shares.tocsr()
+
+    def _not_identified(self, new: Design) -> list[int]:
+        """Return the rows of new documents whose alpha the documents of this design do not identify."""
+        if self.has_numbers or new.has_numbers:  # only a document without any number lacks something
+            return [new.bare_row] if new.bare_row is not None and self.bare_row is None else []
+        known = {row.tobytes() for row in np.split(self.row_labels, self.row_starts[1:-1])}
+        rows = [i for i, row in enumerate(np.split(new.row_labels, new.row_starts[1:-1])) if row.tobytes() not in known]
+        outside = np.abs(new.matrix[rows] @ self.null_space).max(axis=1, initial=0) > SAME
+        return [row for row, missing in zip(rows, outside, strict=True) if missing]
 
     @property
     def n_rows(self) -> int:

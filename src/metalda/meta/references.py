@@ -22,7 +22,7 @@ from scipy import sparse
 
 _DENSE = 800  # labels; with more, the null space is found with sparse matrices
 _ZERO = 1e-10  # eigenvalues of a correlation matrix below this times the largest are 0
-_SAME = 1e-7  # rows of a basis that differ by less are equal
+SAME = 1e-7  # rows of a basis that differ by less are equal
 _FIRST_GUESS = 16  # dimensions of the null space
 
 
@@ -47,15 +47,15 @@ class References:
         return effects
 
 
-def find_references(rows: Any, label_sizes: NDArray[np.float64]) -> References:
-    """Return the references of labels, from the label sets [row, label] with the default label last."""
-    basis = null_space(rows)[:-1]
+def find_references(null_space: NDArray[np.float64], label_sizes: NDArray[np.float64]) -> References:
+    """Return the references of labels, from a basis of the null space of their label sets, the default label last."""
+    basis = null_space[:-1]
     kind_of = np.full(len(basis), -1, np.int64)
-    open_labels = np.flatnonzero(np.linalg.norm(basis, axis=1) > _SAME)
+    open_labels = np.flatnonzero(np.linalg.norm(basis, axis=1) > SAME)
     # Equal rows have equal products with a random vector, and others almost surely do not.
     products = basis[open_labels] @ np.random.default_rng(0).standard_normal(basis.shape[1])
     order = np.argsort(products, kind="stable")
-    kind_of[open_labels[order]] = np.cumsum(np.diff(products[order], prepend=products[order][:1]) > _SAME)
+    kind_of[open_labels[order]] = np.cumsum(np.diff(products[order], prepend=products[order][:1]) > SAME)
     numbers = np.bincount(kind_of[open_labels])
     sizes = np.bincount(kind_of[open_labels], label_sizes[open_labels])
     shares = label_sizes[open_labels] / sizes[kind_of[open_labels]]
@@ -65,7 +65,7 @@ def find_references(rows: Any, label_sizes: NDArray[np.float64]) -> References:
     return References(kind_of, matrix, is_identified)
 
 
-def null_space(rows: Any) -> NDArray[np.float64]:
+def find_null_space(rows: Any) -> NDArray[np.float64]:
     """Return an orthonormal basis [label, dimension] of the weights that change no alpha."""
     lengths = np.sqrt(rows.multiply(rows).sum(axis=0))
     scaled = rows @ sparse.diags_array(1 / lengths)  # of equal length, so that rare labels are not taken for 0

@@ -123,7 +123,7 @@ class Declaration(EffectTables):
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return theta of new documents, given phi[word, topic]."""
-        alpha = mean_alpha_of_new(draws, self._prior_of_documents(labels), self.fitted_.has_unlabeled)
+        alpha = mean_alpha_of_new(draws, self._prior_of_documents(labels), self.fitted_.doc_prior)
         return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
 
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:

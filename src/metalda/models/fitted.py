@@ -65,11 +65,6 @@ class Fitted:
         return self.features.names[:-1]
 
     @property
-    def has_unlabeled(self) -> bool:
-        """Return whether some training documents had no labels."""
-        return self.labels.bare_row is not None
-
-    @property
     def n_topics(self) -> int:
         return int(self.phi.shape[1])
 

@@ -137,16 +137,21 @@ class LogLinear:
         return Alpha(values, row_sums, len(faint) > 0, log_weights.copy())
 
     def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool
+        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: Any
     ) -> NDArray[np.float64]:
-        """Return alpha of new documents, by row.
+        """Return alpha of new documents, by row, given the prior of the training documents.
 
-        The data identify the weight of the default label only if some training documents had no labels. Otherwise
-        an unlabeled document gets the mean alpha of the training documents.
+        Label sets whose alpha the training documents do not identify take it from their `Design.stand_ins`. For a
+        document without labels these are all documents, whose mean alpha is known.
         """
         alpha = self.products(log_weights).astype(np.float64)
-        if self.design.bare_row is not None and not trained_unlabeled:
-            alpha[self.design.bare_row] = mean_alpha
+        missing = np.flatnonzero(np.diff(stand_ins.indptr))
+        bare = self.design.bare_row
+        if bare is not None and bare in missing:
+            alpha[bare] = mean_alpha
+            missing = missing[missing != bare]
+        if len(missing):
+            alpha[missing] = stand_ins[missing] @ trained.products(log_weights).astype(np.float64)
         return alpha
 
     def beta(self, log_weights: Weights, bounds: Iterable[tuple[int, int]] = ()) -> Beta:

@@ -50,7 +50,7 @@ class Masked(LogLinear):
         check_range(name, log_weights, -math.inf, float(np.finfo(np.float64).max))
 
     def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained_unlabeled: bool
+        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: Any
     ) -> NDArray[np.float64]:
         """Return alpha of new documents. An unlabeled document may have every topic."""
         return self.products(log_weights).astype(np.float64)
