@@ -144,13 +144,16 @@ def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
     """Return the rows of each group with the largest lower ends of their intervals."""
-    table = table.sort_values([by, "low"], ascending=[True, False], kind="stable")
+    clear = table["low"].fillna(table["effect"])  # without intervals, the largest effects
+    table = table.assign(clear=clear).sort_values([by, "clear"], ascending=[True, False], kind="stable")
+    table = table.drop(columns="clear")
     return table.groupby(by, sort=False).head(top) if top else table
 
 
 def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return the rows whose intervals are farthest from 0."""
-    order = table[["low"]].assign(high=-table["high"]).max(axis=1).sort_values(ascending=False, kind="stable").index
+    clear = table[["low"]].assign(high=-table["high"]).max(axis=1).fillna(table["effect"].abs())
+    order = clear.sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]
 
 
@@ -190,7 +193,10 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     if "difference" in table:
         values = ["difference (%)", level, *values]
     tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
-    print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
+    if table["low"].isna().all():
+        print("\nThese effects have no intervals" + _reason(model) + ".")
+    else:
+        print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
     if "tail_ess" in table:
         from metalda.models.effects import FEW_DRAWS
 
@@ -200,6 +206,12 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
                 f"{few:,} of these {len(table):,} intervals have fewer than {FEW_DRAWS} effective draws behind their "
                 "ends and may be off: fit with more --iterations."
             )
+
+
+def _reason(model: TopicModel) -> str:
+    if model.fitted_.doc_prior.samples_weights and model.fitted_.word_prior.samples_weights:
+        return ""  # a warning has said it
+    return f": the weights of {type(model).__name__} are point estimates. Those of MetaLDA are sampled"
 
 
 def _number(value: float, style: str) -> str:

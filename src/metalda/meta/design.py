@@ -5,9 +5,10 @@ Documents with equal labels share a row of the design, and with it a row of Diri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,10 +144,15 @@ class Design:
         """Return the rows of new documents whose alpha the documents of this design do not identify."""
         if self.has_numbers or new.has_numbers:  # only a document without any number lacks something
             return [new.bare_row] if new.bare_row is not None and self.bare_row is None else []
-        known = {row.tobytes() for row in np.split(self.row_labels, self.row_starts[1:-1])}
-        rows = [i for i, row in enumerate(np.split(new.row_labels, new.row_starts[1:-1])) if row.tobytes() not in known]
+        known = set(self._label_sets())
+        rows = [row for row, own in enumerate(new._label_sets()) if own not in known]
         outside = np.abs(new.matrix[rows] @ self.null_space).max(axis=1, initial=0) > SAME
         return [row for row, missing in zip(rows, outside, strict=True) if missing]
+
+    def _label_sets(self) -> Iterator[bytes]:
+        """Yield a key for the labels of each row."""
+        for first, last in pairwise(self.row_starts):
+            yield self.row_labels[first:last].tobytes()
 
     @property
     def n_rows(self) -> int:

@@ -59,7 +59,8 @@ class EffectTables(FittedModel):
               its interval.
 
             For a numeric covariate (DMR), the difference is that of one unit more, in all documents. NaN stands for
-            an effect that the documents do not identify, and for an interval that needs more draws.
+            an effect that the documents do not identify, and for an interval that needs more draws. DMR has no
+            intervals: its weights are point estimates.
             ``attrs["n_draws"]`` is the number of draws.
 
         Examples
@@ -159,6 +160,7 @@ class Weights:
     kind: str  # "label" or "feature"
     draws: NDArray[np.floating[Any]]  # log lambda[draw, l, k]; the default label is the last
     design: Design
+    are_sampled: bool = True  # False for point estimates (DMR, WF-LDA), whose spread is no interval
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -207,7 +209,7 @@ def label_weights(fitted: Fitted) -> Weights:
         raise InputError(
             "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
         )
-    return Weights("label", fitted.weights["label"], fitted.labels)
+    return Weights("label", fitted.weights["label"], fitted.labels, fitted.doc_prior.samples_weights)
 
 
 def feature_weights(fitted: Fitted) -> Weights:
@@ -217,7 +219,7 @@ def feature_weights(fitted: Fitted) -> Weights:
             "the model learned from no word features, so it has no effects of features; fit it with word features "
             "(--word-features or --embeddings)"
         )
-    return Weights("feature", fitted.weights["feature"], fitted.features)
+    return Weights("feature", fitted.weights["feature"], fitted.features, fitted.word_prior.samples_weights)
 
 
 def center(weights: Weights) -> NDArray[np.float64]:
@@ -233,9 +235,10 @@ def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
     """Return a row for each label (or feature) and topic with its effect."""
     effects = center(weights)
     _warn_if_unknown(weights)
-    table = _table(_named(weights, effects.shape[2]), "effect", effects, interval)
-    table["rhat"] = rank_rhat(effects[None]).ravel()
-    table["tail_ess"] = tail_ess(effects[None], interval).ravel()
+    table = _table(weights, _named(weights, effects.shape[2]), "effect", effects, interval)
+    nothing = np.full(len(table), np.nan)
+    table["rhat"] = rank_rhat(effects[None]).ravel() if weights.are_sampled else nothing
+    table["tail_ess"] = tail_ess(effects[None], interval).ravel() if weights.are_sampled else nothing
     return table
 
 
@@ -267,7 +270,7 @@ def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
         for number in numbers:
             moved = softmax(logs + effects[number], axis=1) - shares
             differences[i, number] = design.row_sizes @ moved / design.row_sizes.sum()
-    return _table(_named(weights, n_topics), "difference", differences, interval)
+    return _table(weights, _named(weights, n_topics), "difference", differences, interval)
 
 
 def weight_contrasts(
@@ -284,7 +287,7 @@ def weight_contrasts(
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), effects.shape[1])
         for name, side in zip(("first", "second"), sides, strict=True)
     }
-    return _table({**named, "topic": np.arange(effects.shape[1])}, "effect", effects, interval)
+    return _table(weights, {**named, "topic": np.arange(effects.shape[1])}, "effect", effects, interval)
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
@@ -296,7 +299,7 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
     draws = weights.some_draws(weights.design.n_rows * weights.draws.shape[2])
     proportions = np.stack([average @ (weights.members @ softmax(weights.design.matrix @ d, axis=1)) for d in draws])
-    return _table(_named(weights, proportions.shape[2]), "proportion", proportions, interval)
+    return _table(weights, _named(weights, proportions.shape[2]), "proportion", proportions, interval)
 
 
 def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
@@ -306,30 +309,37 @@ def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def _table(named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float) -> pd.DataFrame:
-    """Return means and quantiles over draws; ``attrs["n_draws"]`` is the number of draws.
-
-    A further draw lies below a quantile with the nominal probability (position p (n + 1), Weibull). If that position is
-    below the first draw, the draws do not have the quantile, and the ends are NaN.
-    """
+def _table(
+    weights: Weights, named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float
+) -> pd.DataFrame:
+    """Return means and intervals over draws; ``attrs["n_draws"]`` is the number of draws."""
     import pandas as pd
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
-    n_draws = len(draws)
-    if (1 - interval) / 2 * (n_draws + 1) < 1 - 1e-9:
-        low = high = np.full(draws.shape[1:], np.nan)
-        widest = f"the widest that {n_draws:,} draws have is {(n_draws - 1) / (n_draws + 1):.3g}" if n_draws > 1 else ""
-        warn(
-            f"an interval of {interval:g} needs {math.ceil(2 / (1 - interval) - 1 - 1e-9):,} draws or more, but there "
-            f"{'is 1' if n_draws == 1 else f'are {n_draws:,}'}, so its ends are NaN: make n_iter (--iterations) larger"
-            + (f"; {widest}" if widest else "")
-        )
-    else:
+    low = high = np.full(draws.shape[1:], np.nan)
+    if weights.are_sampled and _hold(len(draws), interval):
         low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
     table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
-    table.attrs["n_draws"] = n_draws
+    table.attrs["n_draws"] = len(draws)
     return table
+
+
+def _hold(n_draws: int, interval: float) -> bool:
+    """Return whether so many draws have the ends of an interval; warn if they do not.
+
+    A further draw lies below a quantile with the nominal probability if the quantile has the position p (n + 1) among n
+    draws (Weibull). It must not be below the first.
+    """
+    needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
+    if n_draws >= needed:
+        return True
+    widest = f"; the widest that {n_draws:,} draws have is {(n_draws - 1) / (n_draws + 1):.3g}" if n_draws > 1 else ""
+    warn(
+        f"an interval of {interval:g} needs {needed:,} draws or more, but there {'is' if n_draws == 1 else 'are'} "
+        f"{n_draws:,}, so its ends are NaN: make n_iter (--iterations) larger{widest}"
+    )
+    return False
 
 
 def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:

@@ -75,8 +75,8 @@ class DMR(_RegressionModel):
     Notes
     -----
     Labels may be real numbers: give `y` as a matrix or a frame of numbers, preferably standardized to mean 0 and
-    standard deviation 1. The weights are posterior modes given the topics (L-BFGS) instead of draws, so intervals of
-    effects are too narrow.
+    standard deviation 1. The weights are posterior modes given the topics (L-BFGS) instead of draws, so effects have no
+    intervals.
 
     Examples
     --------

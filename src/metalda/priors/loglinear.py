@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,7 @@ class LogLinear:
 
     design: Design
     start: float
+    samples_weights: ClassVar[bool] = True  # False if weights are point estimates
 
     def start_weights(self, n_topics: int) -> Weights:
         """Return the log weights [label, topic] before the first iteration."""

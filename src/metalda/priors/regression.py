@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,7 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
     default_variance: float
     burn_in: int
     interval: int
+    samples_weights: ClassVar[bool] = False
     max_steps: int = 10  # of each optimization; the next one continues from its result
 
     def is_due(self, n_sweeps: int) -> bool:

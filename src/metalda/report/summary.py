@@ -221,7 +221,9 @@ def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:
             f"The effects of {_count(int(unknown.sum()), 'label')} are unknown: they are in every document, or only "
             "occur together with others."
         )
-    if np.isnan(low[~unknown]).any():
+    if not model.fitted_.doc_prior.samples_weights:
+        notes.append(f"Effects have no intervals: the weights of {type(model).__name__} are point estimates.")
+    elif np.isnan(low[~unknown]).any():
         notes.append(f"Effects have no intervals: {_count(n_draws, 'draw')} are too few. Train for more iterations.")
     elif labels.n_unreliable:
         notes.append(

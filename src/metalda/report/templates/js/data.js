@@ -34,7 +34,7 @@ function byRelevance(topic, lambda, n = 30) {
 }
 
 // The end of an interval nearest to 0; negative if the interval contains 0.
-const sure = (low, high) => Math.max(low, -high);
+const sure = ({ effect, low, high }) => (low === null ? Math.abs(effect) : Math.max(low, -high));
 
 // The two scales of an effect. A cell is { effect, low, high } of label j and topic k on the chosen scale.
 const scales = {

@@ -80,7 +80,7 @@ if (labels) addView("labels", "Labels", 30, () => {
       onchange: (event) => { heat.clear = event.target.checked; show(); } }), "only where the interval excludes 0")
       : null);
   const bySize = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
-  const strongest = (j) => { const row = hasEffects ? topics.map((_, k) => cell(j, k).low ?? -Infinity)
+  const strongest = (j) => { const row = hasEffects ? topics.map((_, k) => cell(j, k).low ?? cell(j, k).effect)
     : labels.prevalence[j];
     return row ? row.indexOf(Math.max(...row)) : null; };
   const columns = [["label", (j) => labelLink(j)],
@@ -108,7 +108,7 @@ addDetail("label", (j) => {
     const place = el("div");
     const show = () => {
       const rows = topics.map((_, k) => effectRow(k, cell(j, k))).filter((row) => row.effect !== null);
-      rows.sort((a, b) => sure(b.low, b.high) - sure(a.low, a.high));
+      rows.sort((a, b) => sure(b) - sure(a));
       const own = rows.slice(0, 20).sort((a, b) => b.effect - a.effect);
       place.replaceChildren(el("p", { class: "muted small" }, rows.length
         ? `${rows.length > 20 ? "The 20 topics with the clearest effects. " : ""}${scales[scale].means}, with `
@@ -152,7 +152,7 @@ addDetail("contrast", (a, b) => {
   if (!drawn || labels.names[a] === undefined
     || labels.names[b] === undefined) return missing("There is no such contrast.");
   const rows = contrast(a, b).map((row) => effectRow(row.topic, row));
-  rows.sort((x, y) => sure(y.low, y.high) - sure(x.low, x.high));
+  rows.sort((x, y) => sure(y) - sure(x));
   const shown = rows.slice(0, 20).sort((x, y) => y.effect - x.effect);
   return {
     title: ["What sets ", name(labels.names[a]), " apart from ", name(labels.names[b]), "?"], nav: "labels",
