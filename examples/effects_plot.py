@@ -16,7 +16,7 @@ options.add_argument("--modules", nargs="+", default=["asyncio", "email", "unitt
 given = options.parse_args()
 
 corpus = datasets.load_python_docs(limit=given.limit)
-model = MetaLDA(given.topics, n_iter=given.iterations, n_draws=30, random_state=0).fit(corpus)
+model = MetaLDA(given.topics, n_iter=given.iterations, random_state=0).fit(corpus)
 
 # The topics whose effects differ most between these modules.
 effects = model.label_effects()
