@@ -20,7 +20,7 @@ from metalda.models.registry import CLASSES
 from metalda.models.saving import identify, pack_model
 from metalda.models.transform import FoldingIn
 from metalda.priors import LogLinear
-from metalda.samplers import Problem, Tokens
+from metalda.samplers import Problem, Sampler, Tokens
 from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
@@ -144,7 +144,8 @@ class TopicModel(FoldingIn):
             logger.info("Word features for %.1f %% of the vocabulary.", 100 * features.coverage(corpus.vocabulary))
             rows = _drop_empty_columns(features.rows(corpus.vocabulary))
         word_prior = self._prior_of_words(Design.build(rows, len(corpus.vocabulary)))
-        n_shards, words = self._count_shards(corpus), corpus.words
+        sampler = self._sampler(corpus)
+        n_shards, words = self._count_shards(corpus, sampler), corpus.words
         if n_shards > 1:
             words = order_by_group(words, corpus.offsets, group_words(words, len(corpus.vocabulary), n_shards))
         return Problem(
@@ -154,14 +155,16 @@ class TopicModel(FoldingIn):
             self._count_topics(doc_prior.design.names[:-1]),
             doc_prior,
             word_prior,
-            self._sampler(corpus),
+            sampler,
             shard_bounds(corpus.offsets, n_shards),
             corpus.words,
         )
 
-    def _count_shards(self, corpus: Corpus) -> int:
+    def _count_shards(self, corpus: Corpus, sampler: Sampler) -> int:
         if self.n_shards != "auto":
             return min(int(self.n_shards), len(corpus))
+        if not isinstance(sampler, Tokens):  # its shards do not see each other's counts within an iteration
+            return 1
         exponent = np.clip(round(math.log2(corpus.n_tokens / TOKENS_PER_SHARD)), 0, math.log2(MOST_SHARDS))
         return 1 << int(exponent)
 

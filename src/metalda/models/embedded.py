@@ -84,7 +84,10 @@ class LFLDA(LDA, EmbeddedModel):
         Symmetric Dirichlet parameter of the word probabilities of a topic.
     regularization : float
         Strength of the L2 penalty on topic vectors.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    n_shards : int or "auto"
+        Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
+        date within an iteration, and the fit is worse. "auto" is 1.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -169,7 +172,10 @@ class GPUDMM(DMM, EmbeddedModel):
         Count that a promoted word gains; an occurrence of a word counts 1.
     max_neighbors : int
         A word that is similar to more words than this promotes none.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    n_shards : int or "auto"
+        Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
+        date within an iteration, and the fit is worse. "auto" is 1.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes

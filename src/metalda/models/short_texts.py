@@ -39,7 +39,10 @@ class DMM(TopicModel):
         Symmetric Dirichlet parameter of the topic proportions of the corpus; 50 / n_components by default.
     word_prior : float
         Symmetric Dirichlet parameter of the word probabilities of a topic.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    n_shards : int or "auto"
+        Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
+        date within an iteration, and the fit is worse. "auto" is 1.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -105,7 +108,10 @@ class PTM(LDA):
         Symmetric Dirichlet parameter of the topic proportions of a pseudo-document.
     word_prior : float
         Symmetric Dirichlet parameter of the word probabilities of a topic.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    n_shards : int or "auto"
+        Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
+        date within an iteration, and the fit is worse. "auto" is 1.
+    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
