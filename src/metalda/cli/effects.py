@@ -27,14 +27,21 @@ def effects(
         float, typer.Option("--interval", metavar="PROBABILITY", help="Posterior probability of the intervals.")
     ] = 0.9,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="NAME", help="Effects of this label (or feature) on all topics.")
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="Effects of this label (or feature) on all topics: genre=Drama (or Drama, if one column has it), "
+            "'1940 <= year < 1960' (or year=1950).",
+        ),
     ] = None,
     contrast: Annotated[
         tuple[str, str] | None,
         typer.Option(
             "--contrast",
             metavar="FIRST SECOND",
-            help="Difference between two labels, or between combinations: sport,2019 politics,2019.",
+            help="Difference between two labels, or between combinations: sport,2019 politics,2019. In a combination, "
+            "quote a label that contains a comma: '\"Smith, J.\",2019'.",
             show_default=False,
         ),
     ] = None,
@@ -108,9 +115,12 @@ def _check_choice(
 
 
 def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
-    """Return a label, or several separated by commas; a label may contain a comma."""
-    names = model.feature_names_ if features else model.label_names_
-    return [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+    """Return a label, or several separated by commas; in a list, a label that contains a comma is quoted as in CSV."""
+    from metalda.meta.label_index import LabelIndex
+
+    index = LabelIndex(model.feature_names_, "feature") if features else LabelIndex(model.label_names_)
+    whole = index.find(text)
+    return [whole] if whole is not None else index.require_all(options.columns([text]) or [text])
 
 
 def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, features: bool) -> pd.DataFrame:
@@ -131,13 +141,11 @@ def _proportions_of(model: TopicModel, interval: float, name: str | None, top: i
 
 
 def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
-    from metalda.models.effects import suggest
+    from metalda.meta.label_index import LabelIndex
 
     kind = table.columns[0]
-    names = model.feature_names_ if kind == "feature" else model.label_names_
-    if name not in names:
-        raise InputError(f"the model has no {kind} {name!r}; {suggest(name, names)}")
-    return table[table[kind] == name]
+    index = LabelIndex(model.feature_names_ if kind == "feature" else model.label_names_, kind)
+    return table[table[kind] == index.require(name)]
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:

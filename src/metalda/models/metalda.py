@@ -16,7 +16,7 @@ from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, Gamma, LogLinear
 from metalda.samplers import Problem
 
-logger = logging.getLogger("metalda")
+logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
 
