@@ -15,6 +15,7 @@ from metalda.utils.terminal import short
 if TYPE_CHECKING:
     import pandas as pd
 
+    from metalda.meta.label_index import LabelIndex
     from metalda.models.base import TopicModel
 
 EPILOG = options.epilog("metalda effects model --contrast sport politics --plot effects.png")
@@ -74,16 +75,20 @@ def effects(
     to 0, so that uncertain effects come last.
     """
     import metalda
-    from metalda.models.effects import require_effects
+    from metalda.meta.label_index import LabelIndex
+    from metalda.models.effects import feature_weights, label_weights, require_effects
 
     _check_choice(label, contrast, proportions, features, plot)
     if top is None:
         top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
-    require_effects(fitted, "feature" if features else "label")
+    kind, weights = ("feature", feature_weights) if features else ("label", label_weights)
+    require_effects(fitted, kind)
+    index = LabelIndex(weights(fitted.fitted_).names, kind)
+    label = None if label is None else index.require(label)
     sides = None
     if contrast is not None:
-        sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)
+        sides = _labels_of(index, contrast[0]), _labels_of(index, contrast[1])
         compare = fitted.feature_contrasts if features else fitted.label_contrasts
         table = _farthest_from_zero(compare(*sides, interval=interval), top)
     elif proportions:
@@ -114,11 +119,8 @@ def _check_choice(
     check_figure_path(plot)
 
 
-def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
+def _labels_of(index: LabelIndex, text: str) -> list[str]:
     """Return a label, or several separated by commas; in a list, a label that contains a comma is quoted as in CSV."""
-    from metalda.meta.label_index import LabelIndex
-
-    index = LabelIndex(model.feature_names_, "feature") if features else LabelIndex(model.label_names_)
     whole = index.find(text)
     return [whole] if whole is not None else index.require_all(options.columns([text]) or [text])
 
@@ -128,24 +130,16 @@ def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, 
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
-    return _farthest_from_zero(_rows_of(table, name, model), top)
+    return _farthest_from_zero(table[table[table.columns[0]] == name], top)
 
 
 def _proportions_of(model: TopicModel, interval: float, name: str | None, top: int) -> pd.DataFrame:
     """Return the largest topics of each label, or of one."""
     table = model.label_proportions(interval)
     if name is not None:
-        table = _rows_of(table, name, model)
+        table = table[table["label"] == name]
     table = table.sort_values(["label", "proportion"], ascending=[True, False], kind="stable")
     return table.groupby("label", sort=False).head(top) if top else table
-
-
-def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
-    from metalda.meta.label_index import LabelIndex
-
-    kind = table.columns[0]
-    index = LabelIndex(model.feature_names_ if kind == "feature" else model.label_names_, kind)
-    return table[table[kind] == index.require(name)]
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:

@@ -20,7 +20,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("burnin", "burn"), ("burn_in",)),
     **dict.fromkeys(("seed", "rng"), ("random_state",)),
     **dict.fromkeys(("workers", "threads", "n_threads"), ("n_jobs",)),
-    **dict.fromkeys(("label", "y", "metadata", "classes", "target"), ("labels", "y")),
+    **dict.fromkeys(("label", "labels", "y", "metadata", "classes", "target"), ("labels", "y")),
     **dict.fromkeys(("sep", "delimiter", "separator"), ("label_delimiter",)),
 }
 
