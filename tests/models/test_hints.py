@@ -68,6 +68,11 @@ def test_fewer_draws_than_asked_for() -> None:
     assert len(LDA(2, n_iter=120, burn_in=90, thin=1, n_draws=30, **settings).fit(TEXTS).draws_) == 30
 
 
+def test_the_burn_in_is_half_of_all_iterations_or_as_long_as_given() -> None:
+    assert (LDA(n_iter=101).n_burn_in, LDA(n_iter=101, burn_in=7).n_burn_in) == (50, 7)
+    assert [DMR(n_iter=n, optimize_burn_in=50).n_burn_in for n in (50, 51, 99, 200)] == [25, 50, 50, 100]
+
+
 def test_a_model_without_what_it_learns_from_says_so() -> None:
     often = {"optimize_burn_in": 2, **QUIET}
     (hint,) = hints_of(WFLDA(2, **often), TEXTS)
