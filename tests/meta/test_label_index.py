@@ -71,3 +71,9 @@ def test_every_number_has_one_bin(edges: list[float], number: float) -> None:
     assert LabelIndex(names).require(f"x={number!r}") == names[sum(edge <= number for edge in edges)]
     for name in names:
         assert LabelIndex(names).require(name.replace("≤", "<=").replace("≥", ">=").replace(" ", "")) == name
+
+
+@pytest.mark.parametrize("name", [f"{'1' * 200_000}x", f"({' - 1' * 50_000}", f"{'1 ≤ ' * 50_000}x", " " * 200_000 + "<"])
+def test_hostile_names_take_no_time(name: str) -> None:
+    """With a pattern that backtracks, each of these takes minutes."""
+    assert LabelIndex([name, "a"]).find(name + "=") is None

@@ -56,10 +56,11 @@ def find_separator(labels: Sequence[str], n_documents: int) -> str | None:
     if len(labels) <= _MANY_LABELS * n_documents:
         return None
     for separator in _RARE_IN_NAMES + _COMMON_IN_NAMES:
-        joined = [label for label in labels if separator in label.strip(separator)]
+        n_joined = sum(separator in label.strip(separator) for label in labels)
+        if n_joined <= _SHARE_JOINED * len(labels):
+            continue
         parts = {part.strip() for label in labels for part in label.split(separator)}
-        is_plain = separator in _RARE_IN_NAMES or len(parts) < len(labels)
-        if len(joined) > _SHARE_JOINED * len(labels) and is_plain:
+        if separator in _RARE_IN_NAMES or len(parts) < len(labels):
             return separator
     return None
 

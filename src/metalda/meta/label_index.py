@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from metalda.errors import InputError
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _BETWEEN = re.compile(rf"(?:(?P<low>{_NUMBER}) ?≤ ?)?(?P<column>[^<≤≥]*[^<≤≥ ])(?: ?< ?(?P<high>{_NUMBER}))?")
 _FROM = re.compile(rf"(?P<column>[^<≤≥]*[^<≤≥ ]) ?≥ ?(?P<low>{_NUMBER})")
 _SCALED = re.compile(rf"\((?P<column>.+) - {_NUMBER}\) / {_NUMBER}")
