@@ -63,7 +63,6 @@ class Columns:
         """
         if not self._text:
             self._text = [self._guess_text(fields)]
-            logger.info("%s: the text is the field %r (text=, --text)", self.source, self._text[0])
         if self._id is None and "id" in fields and "id" not in self._text:
             self._id = "id"
         label_fields = [*self._labels, *(column.name for column in self._numeric)]
@@ -107,6 +106,8 @@ class Columns:
 
     def fitted(self) -> dict[str, Any]:
         """Return the text columns, edges and scales that were found in the data, for `Schema.fitted`."""
+        if not self._schema.text:
+            logger.info("%s: the text is the field %r (text=, --text)", self.source, self._text[0])
         return {
             "text": tuple(self._text),
             "bins": {column.name: column.edges for column in self._binned},
