@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from scipy.special import softmax
 
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
+from metalda.meta.label_index import LabelIndex
 from metalda.models.fitted import Fitted, FittedModel, available_if
 from metalda.utils.convergence import rank_rhat, tail_ess
 
@@ -95,7 +95,8 @@ class EffectTables(FittedModel):
         Parameters
         ----------
         first, second : str or list of str
-            A label, or labels that a document has together. Labels in both cancel.
+            A label, or labels that a document has together. Labels in both cancel. ``"1940 <= year < 1960"``,
+            ``"year=1950"`` and ``"Drama"`` find the labels ``1940 ≤ year < 1960`` and ``genre=Drama``.
         interval : float
             Posterior probability of the intervals.
 
@@ -277,7 +278,9 @@ def weight_contrasts(
     weights: Weights, first: str | Iterable[str], second: str | Iterable[str], interval: float
 ) -> pd.DataFrame:
     """Return for each topic log alpha of documents with labels `first` minus that of documents with `second`."""
-    sides = [_chosen(weights, side) for side in (first, second)]
+    index = LabelIndex(weights.names, weights.kind)
+    position = {name: number for number, name in enumerate(weights.names)}
+    sides = [[position[name] for name in index.require_all(side)] for side in (first, second)]
     difference = np.zeros(len(weights.design.names))
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
@@ -342,16 +345,6 @@ def _hold(n_draws: int, interval: float) -> bool:
     return False
 
 
-def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
-    """Return the indices of labels by name."""
-    index = {name: number for number, name in enumerate(weights.names)}
-    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
-    for name in wanted:
-        if name not in index:
-            raise InputError(f"the model has no {weights.kind} {name!r}; {suggest(name, weights.names)}")
-    return [index[name] for name in wanted]
-
-
 def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -> None:
     """Warn if a contrast is not a linear combination of the label sets of training documents: it is not identified."""
     rows = weights.design.matrix.T.tocsr()
@@ -372,11 +365,3 @@ def _warn_if_unknown(weights: Weights) -> None:
             f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
             f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or only occurs together with others"
         )
-
-
-def suggest(name: str, names: Sequence[str]) -> str:
-    """Return a hint with close matches of an unknown name, or with the first names."""
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {', '.join(map(repr, close))}?"
-    return f"it has {', '.join(map(repr, names[:5]))}" + (" …" if len(names) > 5 else "")

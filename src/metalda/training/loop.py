@@ -44,28 +44,22 @@ class Trained:
     seed: int
 
 
-def count_burn_in(n_iter: int, burn_in: int | None) -> int:
-    """Return the number of burn-in iterations: half of all by default."""
-    return n_iter // 2 if burn_in is None else int(burn_in)
-
-
-def kept_iterations(n_iter: int, burn_in: int | None, thin: int | None, n_draws: int) -> set[int]:
+def kept_iterations(n_iter: int, burn_in: int, thin: int | None, n_draws: int) -> set[int]:
     """Return the iterations whose states are kept as draws. The last iteration is always one.
 
     They are spread evenly over the iterations after the burn-in, or counted back from the last in steps of `thin`.
     """
-    first = count_burn_in(n_iter, burn_in)
     if thin is None:
-        return {n_iter} | {n_iter - (n_iter - first) * j // n_draws for j in range(n_draws) if n_iter > first}
-    return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
+        return {n_iter} | {n_iter - (n_iter - burn_in) * j // n_draws for j in range(n_draws) if n_iter > burn_in}
+    return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > burn_in}
 
 
-def weight_iterations(problem: Problem, n_iter: int, burn_in: int | None) -> dict[str, range]:
+def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, range]:
     """Return the iterations whose weights of labels and of features are kept: all after the burn-in, if they fit.
 
     Weights are small compared with a draw, and intervals of effects need many of them.
     """
-    first = min(count_burn_in(n_iter, burn_in), n_iter - 1)
+    first = min(burn_in, n_iter - 1)
     iterations = {}
     for name, prior in (("label", problem.doc_prior), ("feature", problem.word_prior)):
         n_names = len(prior.design.names)
