@@ -25,7 +25,7 @@ QUICK = ("--text", "body", "-k", 2, "--iterations", 6, "--quiet")
         ),
         ([{**record, "section": ""} for record in news()], ("--labels", "section"), "is empty in all documents"),
         (news(), ("-k", 30), "30 topics are more than the 16 documents: lower n_components (--topics)"),
-        (news(), ("--n-draws", 30), "n_draws=30, but the iterations after the burn-in give 1"),
+        (news(), ("--n-draws", 30), "n_draws=30, but the iterations after the burn-in give 3"),
         (news(), ("--model", "wflda", "--optimize-burn-in", 2), "WFLDA without word_features learns one prior"),
         (news(), ("--model", "dmr", "--optimize-burn-in", 2), "DMR without labels learns one prior"),
         (news(), ("--resume", "--checkpoint", "c"), "c: there is no checkpoint to resume from"),
@@ -54,7 +54,7 @@ def test_fit_says_which_of_labels_and_features_are_missing_and_how_many_draws_it
 ) -> None:
     result = run("fit", data, "-o", tmp_path / "m", "--text", "body", "-k", 2, "--iterations", 30)
     assert result.stderr.count("metalda: No labels") == result.stderr.count("metalda: No word features") == 1
-    assert "MetaLDA: 2 topics, 30 iterations, 2 draws, " in result.stdout
+    assert "MetaLDA: 2 topics, 30 iterations, 15 draws, " in result.stdout
 
 
 def test_a_decimal_comma_is_explained_and_read(run: Run, write: Write, tmp_path: Path) -> None:

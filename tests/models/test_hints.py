@@ -56,13 +56,14 @@ def test_a_hint_on_reading_is_not_repeated_by_fit() -> None:
 
 def test_fewer_draws_than_asked_for() -> None:
     settings = {"random_state": 0, "verbose": False}
-    (hint,) = hints_of(LDA(2, n_iter=100, n_draws=30, **settings), TEXTS)
+    (hint,) = hints_of(LDA(2, n_iter=100, thin=10, n_draws=30, **settings), TEXTS)
     assert hint == (
         "n_draws=30, but the iterations after the burn-in give 5: raise n_iter (--iterations) to 582, or lower thin "
         "(--thin), which is 10"
     )
-    assert len(LDA(2, n_iter=582, n_draws=30, **settings).fit(TEXTS).draws_) == 30
-    assert hints_of(LDA(2, n_iter=100, **settings), TEXTS) == []  # nobody asked for the default
+    assert len(LDA(2, n_iter=582, thin=10, n_draws=30, **settings).fit(TEXTS).draws_) == 30
+    assert hints_of(LDA(2, n_iter=100, thin=10, **settings), TEXTS) == []  # nobody asked for the default
+    assert hints_of(LDA(2, n_iter=100, n_draws=30, **settings), TEXTS) == []  # spread over the second half
     (hint,) = hints_of(LDA(2, n_iter=100, burn_in=90, thin=1, n_draws=30, **settings), TEXTS)
     assert "give 10: raise n_iter (--iterations) to 120" in hint
     assert len(LDA(2, n_iter=120, burn_in=90, thin=1, n_draws=30, **settings).fit(TEXTS).draws_) == 30
