@@ -83,6 +83,7 @@ def coherence(
         ),
     ] = None,
     encoding: options.Encoding = None,
+    max_document_bytes: options.MaxDocumentBytes = None,
     lowercase: options.Lowercase = True,
     token_pattern: options.TokenPattern = None,
     as_gensim: Annotated[
@@ -98,6 +99,7 @@ def coherence(
     of the scores, and their number is printed.
     """
     import metalda
+    from metalda.corpus.files import MAX_DOCUMENT_BYTES
     from metalda.corpus.schema import TOKEN_PATTERN
     from metalda.evaluation.coherence import as_topics, find_measure
 
@@ -115,6 +117,7 @@ def coherence(
             token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
             format=input_format,
             encoding=encoding or "utf-8",
+            max_document_bytes=max_document_bytes or MAX_DOCUMENT_BYTES,
             n_jobs=options.check_jobs(jobs),
             cluster=cluster,
         ),

@@ -200,6 +200,17 @@ Encoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1.", rich_help_panel=DATA),
 ]
+MaxDocumentBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-document-bytes",
+        metavar="N",
+        min=1,
+        help="Refuse DATA with a larger document, which a small compressed file may contain.",
+        show_default="100 MB",
+        rich_help_panel=DATA,
+    ),
+]
 StopWords = Annotated[
     list[str] | None,
     typer.Option(

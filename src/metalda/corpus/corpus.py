@@ -242,6 +242,7 @@ class Corpus:
         bins: Bins | None = None,
         numbers: Numbers | None = None,
         encoding: str | None = None,
+        max_document_bytes: int | None = None,
         schema: Schema | None = None,
         verbose: bool = False,
         **tokenizing: Any,
@@ -273,6 +274,9 @@ class Corpus:
             subtracted and the result divided by the standard deviation. A dict gives the center and the scale.
         encoding : str, optional
             The encoding of text files; UTF-8 by default.
+        max_document_bytes : int, optional
+            The largest document, 100 MB by default: a file with a larger line, record, row or page (or a folder with a
+            larger file) is refused, because a small compressed file can contain a document that fills the memory.
         schema : Schema, optional
             How to read, for example `model.schema_`: new documents are then read like the training data, with the
             same columns, bins, scales and tokenizing. Arguments override it. Its columns are ignored if the format
@@ -295,6 +299,7 @@ class Corpus:
             bins=bins,
             numbers=numbers,
             encoding=encoding,
+            max_document_bytes=max_document_bytes,
             **tokenizing,
         )
         return cls(**collect(open_source(place, found, verbose=verbose)))

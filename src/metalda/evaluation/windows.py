@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
+from metalda.corpus.files import MAX_DOCUMENT_BYTES
 from metalda.corpus.formats import is_saved
 from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
@@ -134,6 +135,7 @@ def count_windows(
     text: str | int | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    max_document_bytes: int = MAX_DOCUMENT_BYTES,
     lowercase: bool = True,
     token_pattern: str = TOKEN_PATTERN,
     as_gensim: bool = False,
@@ -156,7 +158,7 @@ def count_windows(
         one window.
     text : str or int, optional
         The field of the file that contains the text; in a TSV file without header, the number of the column, from 1.
-    format, encoding
+    format, encoding, max_document_bytes
         As in `Corpus.read`; by default the format is detected from the file name.
     lowercase, token_pattern
         How texts are tokenized: by default lower-cased, with every run of two or more letters or digits a word. Stop
@@ -201,7 +203,14 @@ def count_windows(
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike | Stream):
-            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=verbose)
+            blocks = read_blocks(
+                path,
+                text=text,
+                format=format,
+                encoding=encoding,
+                max_document_bytes=max_document_bytes,
+                verbose=verbose,
+            )
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
