@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
+_FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 
 
 class TopicModel(FoldingIn):
@@ -185,18 +187,23 @@ class TopicModel(FoldingIn):
             n_iter=trained.n_sweeps,
             n_shards=n_shards,
             named_words=named_words,
+            parameters={name: value for name, value in self.get_params(deep=False).items() if name not in _FREE},
         )
         self.n_features_in_ = len(vocabulary)  # scikit-learn assigns it, so it cannot be a property
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it."""
+        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it.
+
+        Parameters have the values that they had when the model was fitted, except for `n_jobs` and `verbose`.
+        """
         name = type(self).__name__
         if name not in CLASSES:
             raise InputError(
                 f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
             )
-        write_folder(path, "model", *pack_model(self, self.fitted_))
+        as_fitted = copy(self).set_params(**self.fitted_.parameters)
+        write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
 
 
 def _drop_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:
