@@ -92,6 +92,7 @@ def coherence(
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Score topics by how often their top words occur together in a reference corpus. Higher is better.
 
@@ -128,7 +129,7 @@ def coherence(
         tables.print_json(_plain(found))
     elif format is Format.csv:
         rows = [{"model": name, **row} for name, each in found.items() for row in each.to_frame().to_dict("records")]
-        tables.print_records(rows)
+        tables.print_records(rows, raw=raw)
     else:
         _print(found, reference)
 

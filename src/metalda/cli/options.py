@@ -85,7 +85,17 @@ Models = Annotated[
     list[Path],
     typer.Argument(metavar="MODEL…", help="Folders of saved models, two or more.", show_default=False, parser=location),
 ]
-Printing = Annotated[Format, typer.Option("--format", help="Output format.")]
+Printing = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        help="Output format. In csv, an apostrophe guards texts that a spreadsheet would run as formulas (= + - @).",
+    ),
+]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="Write texts to CSV as they are, without guards and escapes, for other programs."),
+]
 Jobs = Annotated[
     int,
     typer.Option(

@@ -18,6 +18,7 @@ def predict(
     id: options.Id = None,
     jobs: options.Jobs = 1,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Predict the labels of new documents with a model that was trained with labels (metalda, dmr, llda, pllda).
 
@@ -42,7 +43,7 @@ def predict(
         )
     elif format is Format.csv:
         cells = ([i, names[b], *row] for i, b, row in zip(ids, best, values.tolist(), strict=True))
-        tables.print_csv(("id", "label", *names), cells)
+        tables.print_csv(("id", "label", *names), cells, raw=raw)
     else:
         lines = [(short(i), short(names[b]), f"{row[b]:.2f}") for i, b, row in zip(ids, best, values, strict=True)]
         tables.print_table(("id", "label", "probability"), lines)
