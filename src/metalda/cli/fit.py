@@ -127,7 +127,9 @@ def fit(
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
-        logging.getLogger("metalda.memory").setLevel(logging.INFO)  # the memory that training needs
+        from metalda.training.memory import NOTICE
+
+        logging.getLogger("metalda.memory").setLevel(NOTICE)  # the memory that training needs, if it is large
     estimator.set_params(**found)
     start = time.perf_counter()
     with options.connected(cluster, jobs) as client:

@@ -82,7 +82,9 @@ def _write(path: Path, ids: Sequence[str], proportions: np.ndarray, raw: bool) -
         import numpy as np
 
         with replacing(path, "xb") as file:
-            np.save(file, proportions, allow_pickle=False)
+            header = np.lib.format.header_data_from_array_1_0(proportions)
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(np.ascontiguousarray(proportions).data)  # np.save would not notice a full disk
         return
     with replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
         if suffix == ".csv":

@@ -84,7 +84,7 @@ class TopicModel(FoldingIn):
         problem = self._build_problem(corpus)
         cluster = None if client is None else self._require_cluster(client, problem)
         keep, n_jobs = kept_iterations(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
-        require_memory(problem, len(keep), n_jobs)
+        require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
         trained = train(
             problem,
             n_iter=self.n_iter,
