@@ -12,7 +12,20 @@ from metalda import Corpus, MetaLDA
 from metalda.cli import tables
 from metalda.utils.csv_writer import guard, write_csv
 
-FORMULAS = ["=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "-", "--raw", "-inf"]
+FORMULAS = [
+    "=1+1",
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "＝1",
+    "-",
+    "--raw",
+    "-inf",
+]
 NUMBERS = ["-0.5", "+3", "-1e-07", "-.5", "12", "+49301234567"]
 TEXTS = ["cat", "a=b", "a-b", "1-2", "(x)", "", "'=1", "\u00e9+1"]
 

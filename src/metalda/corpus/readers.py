@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections import deque
@@ -21,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metalda.corpus.files import (
     can_seek,
     check_line,
-    exceeds,
     one_line,
     open_binary,
     open_text,
@@ -32,6 +30,7 @@ from metalda.corpus.files import (
     reading,
     too_large,
 )
+from metalda.corpus.json_array import ArrayElements, excerpt
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
@@ -47,8 +46,6 @@ others; returns those that are needed."""
 
 _LARGEST_FIELD = 2**31 - 1
 _PIECE = 2**20  # characters
-_DECODER, _SPACE = json.JSONDecoder(), re.compile(r"[ \t\n\r]*")
-_LONGEST_ATOM = len("-Infinity")  # that the end of a piece can cut, apart from strings
 _FEW_ROWS, _MANY_ROWS = 16, 1024  # of a Parquet file that are read at a time
 
 
@@ -65,7 +62,7 @@ def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
     is_first = True
     for number, record in _json_values(path, schema):
         if not isinstance(record, dict):
-            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(json.dumps(record))}")
+            raise InputError(f"{path} line {number}: not an object with fields, but {excerpt(json.dumps(record))}")
         if is_first:
             select(list(record), complete=False)
             is_first = False
@@ -81,7 +78,7 @@ def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
             start = piece.lstrip()
             number += bool(start) or piece.endswith("\n")
         if start.startswith("["):
-            yield from _ArrayElements(path, chain([start], pieces_of(text)), number, max_bytes)
+            yield from ArrayElements(path, chain([start], pieces_of(text)), number, max_bytes)
             return
         if start and not start.endswith("\n"):
             start += text.readline(max_bytes + 2)
@@ -100,105 +97,7 @@ def _parse_line(line: str, path: Path, number: int, is_first: bool) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
         hint = "; each line must be an object, or the file one array of objects" if is_first else ""
-        raise InputError(
-            f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}{hint}"
-        ) from None
-
-
-class _ArrayElements:
-    """The elements of a JSON array with the numbers of their lines; one element, or a piece of the file, is in memory.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    pieces : iterator of str
-        The file, from ``[`` on.
-    number : int
-        The line on which the array begins.
-    max_bytes : int
-        The limit of an element.
-    """
-
-    def __init__(self, path: Path, pieces: Iterator[str], number: int, max_bytes: int) -> None:
-        self._path, self._pieces, self._max_bytes = path, pieces, max_bytes
-        self._text = next(pieces)
-        self._position = 1  # the next character
-        self._number, self._counted = number, 0  # the line of the character `_counted`
-
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
-        is_open = self._next_character() != "]"
-        while is_open:
-            number = self._line()
-            yield number, self._read_value()
-            is_open = self._next_character() == ","
-            if is_open:
-                self._position += 1
-                self._next_character()
-            elif self._next_character() != "]":
-                raise self._wrong("expected a comma or the end of the array", self._position)
-        self._position += 1
-        if self._next_character():
-            raise self._wrong("the array has ended, but the file has not", self._position)
-
-    def _read_value(self) -> Any:
-        """Read the value at the position, and as much of the file as it takes."""
-        while True:
-            try:
-                value, end = _DECODER.raw_decode(self._text, self._position)
-            except json.JSONDecodeError as error:
-                at_end = error.pos + _LONGEST_ATOM > len(self._text) or error.msg.startswith("Unterminated string")
-                if not at_end or not self._read_on():
-                    raise self._wrong(error.msg, error.pos) from None
-            except (ValueError, RecursionError) as error:
-                raise self._wrong(one_line(error), self._position) from None
-            else:
-                if end == len(self._text) and self._read_on():  # a number may continue
-                    continue
-                if exceeds(self._text[self._position : end], self._max_bytes):
-                    raise too_large(f"{self._path} line {self._line()}", self._max_bytes)
-                self._position = end
-                return value
-
-    def _read_on(self) -> bool:
-        """Read as many characters as are held after the position, so that a value is parsed a few times only.
-
-        Returns False, and changes nothing, at the end of the file.
-        """
-        n_held = len(self._text) - self._position
-        if n_held > self._max_bytes + 2 * _PIECE:
-            raise too_large(f"{self._path} line {self._line()}", self._max_bytes)
-        new: list[str] = []
-        while sum(map(len, new)) <= min(n_held, self._max_bytes) and (piece := next(self._pieces, "")):
-            new.append(piece)
-        if not new:
-            return False
-        self._line()
-        self._text = "".join([self._text[self._position :], *new])
-        self._position = self._counted = 0
-        return True
-
-    def _next_character(self) -> str:
-        """Return the next character that is not space, or nothing at the end of the file."""
-        while True:
-            found = _SPACE.match(self._text, self._position)
-            assert found is not None
-            self._position = found.end()
-            if self._position < len(self._text) or not self._read_on():
-                return self._text[self._position : self._position + 1]
-
-    def _line(self) -> int:
-        """Return the line of the position."""
-        self._number += self._text.count("\n", self._counted, self._position)
-        self._counted = self._position
-        return self._number
-
-    def _wrong(self, problem: str, position: int) -> InputError:
-        line = self._number + self._text.count("\n", self._counted, position)
-        if position == len(self._text):  # the file ends with the last line that is not empty
-            line -= self._text.count("\n", len(self._text.rstrip()))
-        excerpt = _excerpt(self._text[position : position + 61])
-        return InputError(f"{self._path} line {line}: not JSON: {problem}, found {excerpt}")
+        raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {excerpt(line)}{hint}") from None
 
 
 def csv_records(path: Path, schema: Schema, select: Select) -> Records:
@@ -460,7 +359,3 @@ def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
     with reading(path):
         for title, text in read_articles(path, read_ahead(path), schema.max_document_bytes):
             yield Document(text, id=title)
-
-
-def _excerpt(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:57] + "...")

@@ -145,9 +145,9 @@ class Schema:
                 raise InputError(f"{name}={value!r}: a number of documents or a share of them is needed")
             if value < 0 or (not isinstance(value, Integral) and not value <= 1):
                 raise InputError(f"{name}={value!r}: an integer counts documents, a float is a share between 0 and 1")
-        n: Any = self.max_document_bytes
-        if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n < 2**62:
-            raise InputError(f"max_document_bytes={n!r}: a number of bytes of at least 1 is needed")
+        size = self.max_document_bytes
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) < 2**62:
+            raise InputError(f"max_document_bytes={size!r}: a number of bytes of at least 1 is needed")
         n = self.max_features
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise InputError(f"max_features={n!r}: an integer of at least 1 is needed")

@@ -162,9 +162,7 @@ def read_blocks(
         with _pieces(path, encoding, verbose) as pieces:
             yield from _column(path, _lines(path, pieces, codec, max_document_bytes), text)
         return
-    schema = Schema.for_path(
-        path, text=text, format=format, encoding=encoding, max_document_bytes=max_document_bytes
-    )
+    schema = Schema.for_path(path, text=text, format=format, encoding=encoding, max_document_bytes=max_document_bytes)
     if schema.format == "text":  # whole blocks of lines, for speed
         with _pieces(path, encoding, verbose) as pieces:
             for lines in _lines(path, pieces, codec, max_document_bytes):

@@ -1,8 +1,8 @@
 """Token patterns: regular expressions of users and of saved models, matched within a limit of time.
 
-Patterns such as ``(a+)+$`` take time that is exponential in the length of a text, and Python's `re` has no limit of time.
-In the main thread a timer interrupts it (on POSIX, from Python 3.11 on, where every search checks for signals). In other
-threads, and elsewhere, a child process searches, which can be killed. Both give the tokens that `re` gives.
+Patterns such as ``(a+)+$`` take time that is exponential in the length of a text, and Python's `re` has no limit.
+In the main thread a timer interrupts it (on POSIX, from Python 3.11 on, where every search checks for signals). In
+other threads, and elsewhere, a child process searches, which can be killed. Both give the tokens that `re` gives.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class Comparison:
         return {"settings": self.settings, **rows}
 
     def save(self, folder: Path) -> None:
-        """Write ``comparison.csv``, in which names that a spreadsheet would run are guarded, and ``comparison.json``."""
+        """Write ``comparison.csv``, with guards against formulas, and ``comparison.json``."""
         table = self.by_model()
         with replacing(folder / "comparison.csv", "x", encoding="utf-8", newline="") as file:
             write_csv(file, list(table.columns), table.astype(object).where(table.notna(), "").to_numpy())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import IO
 
 # The characters that OWASP lists, also in full width; spreadsheets may skip spaces before them.
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
@@ -17,8 +17,8 @@ def guard(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def write_csv(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[object]], *, raw: bool = False) -> None:
-    """Write rows below a header: numbers have six digits, lists are joined by spaces, and texts are guarded unless raw."""
+def write_csv(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[object]], *, raw: bool = False) -> None:
+    """Write rows below a header: numbers have six digits, lists are joined by spaces, texts are guarded unless raw."""
 
     def cell(value: object) -> object:
         if isinstance(value, float):
