@@ -1,4 +1,4 @@
-"""The memory that `fit` predicts, compared with the memory that `fit` and `save` take, over ten sizes.
+"""The memory that `fit` predicts, compared with the memory that `fit` and `save` take, over eleven sizes.
 
 ``python -m benchmarks.memory``; takes two minutes on Linux. Every size runs in a process of its own.
 """
@@ -23,6 +23,7 @@ SIZES: list[tuple[Any, ...]] = [
     ("MetaLDA", 5_000, 20, 5_000, 50, 60, 500, 100),
     ("MetaLDA", 3_000, 20, 3_000, 200, 20, 2_000, 0),
     ("DMR", 20_000, 20, 10_000, 100, 5, 100, 0),
+    ("GPUDMM", 10_000, 15, 10_000, 100, 10, 0, 0),
     ("GPUDMM", 10_000, 15, 10_000, 400, 10, 0, 0),
 ]
 
