@@ -218,10 +218,17 @@ def test_java_input_is_used_as_it_is_unless_stop_words_are_asked_for(run: Run, w
     assert metalda.load(tmp_path / "m").vocabulary_ == ("The", "cat", "sun")
 
 
-@pytest.mark.parametrize(("quiet", "said"), [((), True), (("-q",), False)])
-def test_the_memory_that_training_needs_is_said_beforehand(
-    run: Run, data: Path, tmp_path: Path, quiet: tuple[str, ...], said: bool
+@pytest.mark.parametrize(("large", "quiet", "said"), [(0, (), True), (0, ("-q",), False), (10**9, (), False)])
+def test_much_memory_is_announced_before_training(
+    run: Run,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    large: int,
+    quiet: tuple[str, ...],
+    said: bool,
 ) -> None:
+    monkeypatch.setattr("metalda.training.memory.LARGE", large)
     result = run("fit", data, "-o", tmp_path / "model", "--text", "body", "-k", 2, "--iterations", 2, *quiet)
     assert ("metalda: Training needs" in result.stderr) == said
 

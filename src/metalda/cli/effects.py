@@ -67,6 +67,7 @@ def effects(
         typer.Option("--plot", metavar="FILE", help="Plot the effects: a .png, .svg or .pdf.", show_default=False),
     ] = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Print the effects of labels on topics, with posterior intervals.
 
@@ -102,7 +103,7 @@ def effects(
 
         drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
         save_figure(drawn.figure, plot)
-    _print(fitted, table, interval, format)
+    _print(fitted, table, interval, format, raw)
 
 
 def _check_choice(
@@ -159,11 +160,11 @@ def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
     return table.loc[order[: top or None]]
 
 
-def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format) -> None:
+def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format, raw: bool) -> None:
     if format is Format.json:
         tables.print_json(table.to_dict("records"))
     elif format is Format.csv:
-        tables.print_frame(table)
+        tables.print_frame(table, raw=raw)
     else:
         _print_table(model, table, interval)
 

@@ -127,8 +127,10 @@ def fit(
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
-        for name in ("metalda.memory", "metalda.models"):  # the memory that training needs, and what is not used
-            logging.getLogger(name).setLevel(logging.INFO)
+        from metalda.training.memory import NOTICE
+
+        logging.getLogger("metalda.memory").setLevel(NOTICE)  # the memory that training needs, if it is large
+        logging.getLogger("metalda.models").setLevel(logging.INFO)  # labels and features that are missing
     estimator.set_params(**found)
     start = time.perf_counter()
     with options.connected(cluster, jobs) as client:

@@ -34,6 +34,7 @@ def predict(
     ] = None,
     jobs: options.Jobs = 1,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Predict the labels of new documents with a model that was trained with labels (metalda, dmr, llda, pllda).
 
@@ -73,7 +74,7 @@ def predict(
         schema = fitted.schema_
         between = (None if schema is None else schema.label_delimiter) or _BETWEEN_LABELS
         cells = ([i, between.join(names[j] for j in own), *row] for i, own, row in rows)
-        tables.print_csv(("id", column, *names), cells)
+        tables.print_csv(("id", column, *names), cells, raw=raw)
     elif threshold is None:
         lines = [(short(i), short(names[j]), f"{row[j]:.2f}") for i, (j,), row in rows]
         tables.print_table(("id", "label", "probability"), lines)

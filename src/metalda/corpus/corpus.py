@@ -265,6 +265,7 @@ class Corpus:
         numbers: Numbers | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
+        max_document_bytes: int | None = None,
         schema: Schema | None = None,
         verbose: bool = False,
         **tokenizing: Any,
@@ -298,6 +299,9 @@ class Corpus:
             The decimal mark of numbers that are texts, as in CSV files; a point by default.
         encoding : str, optional
             The encoding of text files; UTF-8 by default.
+        max_document_bytes : int, optional
+            The largest document, 100 MB by default: a file with a larger line, record, row or page (or a folder with a
+            larger file) is refused, because a small compressed file can contain a document that fills the memory.
         schema : Schema, optional
             How to read, for example `model.schema_`: new documents are then read like the training data, with the
             same columns, bins, scales and tokenizing. Arguments override it. Its columns are ignored if the format
@@ -321,6 +325,7 @@ class Corpus:
             numbers=numbers,
             decimal=decimal,
             encoding=encoding,
+            max_document_bytes=max_document_bytes,
             **tokenizing,
         )
         corpus = cls(**collect(open_source(place, found, verbose=verbose)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 MOST_RISE = 3  # of the log-likelihood after the burn-in, in standard deviations
+_FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 
 
 class TopicModel(FoldingIn):
@@ -88,7 +90,7 @@ class TopicModel(FoldingIn):
         keep, n_jobs = kept_iterations(self.n_iter, self.n_burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
         self._warn_of_settings(corpus, problem.n_topics, len(keep))
         cluster = None if client is None else self._require_cluster(client, problem)
-        require_memory(problem, len(keep), n_jobs)
+        require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
         trained = train(
             problem,
             n_iter=self.n_iter,
@@ -226,18 +228,23 @@ class TopicModel(FoldingIn):
             n_iter=trained.n_sweeps,
             n_shards=n_shards,
             named_words=named_words,
+            parameters={name: value for name, value in self.get_params(deep=False).items() if name not in _FREE},
         )
         self.n_features_in_ = len(vocabulary)  # scikit-learn assigns it, so it cannot be a property
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it."""
+        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it.
+
+        Parameters have the values that they had when the model was fitted, except for `n_jobs` and `verbose`.
+        """
         name = type(self).__name__
         if name not in CLASSES:
             raise InputError(
                 f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
             )
-        write_folder(path, "model", *pack_model(self, self.fitted_))
+        as_fitted = copy(self).set_params(**self.fitted_.parameters)
+        write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
 
 
 def _drop_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:

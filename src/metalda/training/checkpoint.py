@@ -151,6 +151,8 @@ def _unpack_progress(
         draws = unpack_draws(packed, problem.doc_prior, problem.word_prior, problem.sampler.check_extra)
         if len(draws[0].mean_alpha) != n_topics:
             raise StorageError(f"the draws must have {n_topics:,} topics")
+        for draw in draws:
+            draw.check_mass(problem.word_prior)
         doc_topics = arrays["doc_topics"].copy()
         check_array("doc_topics", doc_topics, np.float32, (n_documents, n_topics))
         check_range("doc_topics", doc_topics, 0, len(draws) * (1 + 1e-3))
