@@ -139,7 +139,7 @@ class Run:
 
     def _write(self, case: Case, outcome: Outcome, worker: Worker) -> Path:
         """Write the smallest case with this finding."""
-        seconds = 0 if outcome.result == "hang" else 60
+        seconds = 0 if outcome.result == "hang" else 20
         smallest = minimize(case, lambda other: worker.run(other).signature == outcome.signature, seconds)
         folder: Path = self.arguments.findings
         folder.mkdir(parents=True, exist_ok=True)

@@ -177,7 +177,7 @@ def serve(connection: Connection) -> None:
             prepared[case.kind] = find_kind(case.kind)
             prepared[case.kind].prepare()
         kind = prepared[case.kind]
-        if case.seed is not None:
+        if case.seed is not None and not case.options and not case.files:
             case = kind.case(case.seed)
         folder = Path(tempfile.mkdtemp(prefix="case-"))
         os.chdir(folder)

@@ -229,7 +229,7 @@ class Schema:
         try:
             schema = cls(**saved)
             re.compile(schema.token_pattern)
-        except (InputError, TypeError, re.error) as error:
+        except (InputError, TypeError, OverflowError, RecursionError, re.error) as error:
             raise ValueError(f"the schema is not valid: {error}") from error
         if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
             raise ValueError("the schema has bins without edges, or numbers without a scale")

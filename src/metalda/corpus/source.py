@@ -193,13 +193,13 @@ def _lines(pieces: Iterable[bytes], codec: str) -> Iterator[list[str]]:
     decoder = codecs.getincrementaldecoder(codec)()
     begun: list[str] = []  # parts of a line that continues in the next piece
     for piece in pieces:
-        first, *others = decoder.decode(piece).split("\n")
+        first, *others = decoder.decode(piece).replace("\r\n", "\n").split("\n")
         begun.append(first)
         if others:
             *whole, last = others
-            yield ["".join(begun), *whole]
+            yield ["".join(begun).removesuffix("\r"), *whole]  # a piece may end between \r and \n
             begun = [last]
-    yield ["".join([*begun, decoder.decode(b"", final=True)])]
+    yield ["".join([*begun, decoder.decode(b"", final=True)]).removesuffix("\r")]
 
 
 def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:

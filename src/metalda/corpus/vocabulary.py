@@ -48,7 +48,7 @@ def make_analyzer(schema: Schema) -> Analyzer:
                 warnings.filterwarnings("ignore", "Your stop_words may be inconsistent", UserWarning)
             analyzer: Analyzer = CountVectorizer(**{**settings, "analyzer": schema.analyzer or "word"}).build_analyzer()
             return analyzer
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:  # such as a{99999999999}
         raise InputError(f"token_pattern={schema.token_pattern!r} is not a regular expression: {error}") from error
     except ValueError as error:
         if isinstance(error, InputError):

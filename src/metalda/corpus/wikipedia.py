@@ -43,7 +43,9 @@ def read_articles(path: Path, pieces: Iterable[bytes]) -> Iterator[tuple[str, st
                 root.clear()
                 if text:
                     yield title, strip_markup(text)
-    except ElementTree.ParseError as error:
+    except InputError:
+        raise
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # LookupError: an unknown encoding
         raise InputError(f"{path}: not a Wikipedia dump: {error}") from None
 
 
