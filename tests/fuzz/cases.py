@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-MODULES = ("inputs", "words", "saved", "commands")
+MODULES = ("inputs", "words", "datasets", "saved", "commands")
 ROOT = Path(__file__).parents[2]
 REGRESSIONS = Path(__file__).parent / "regressions"
 
@@ -45,13 +45,14 @@ class Case:
 
     def write(self, folder: Path) -> None:
         """Write the files; the options "pipes" and "links" name files that are no regular files."""
+        pipes, links = self.options.get("pipes", ()), self.options.get("links", {})
+        for name in (*self.files, *pipes, *links):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
         for name, data in self.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        for name in self.options.get("pipes", ()):
+            (folder / name).write_bytes(data)
+        for name in pipes:
             os.mkfifo(folder / name)
-        for name, target in self.options.get("links", {}).items():
+        for name, target in links.items():
             os.symlink(target, folder / name)
 
 

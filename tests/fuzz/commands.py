@@ -20,6 +20,8 @@ from tests.fuzz.cases import Case, Kind, Violation
 from tests.fuzz.inputs import PATTERNS
 
 from metalda.cli.app import COMMANDS, app, load_command
+from metalda.cli.model_options import parameters
+from metalda.models import registry
 
 # Options whose large values are legitimate, and take as long as they say.
 COSTLY = {"--iterations", "--initial-iterations", "--seeds", "--jobs", "--n-shards", "--folds", "--repeats"}
@@ -82,6 +84,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--numbers": ("year",),
     "--input-format": ("jsonl", "jsonl", "csv", "text", "java", "wikipedia", "folder", "parquet", "tsv"),
 }
+DERIVED = parameters(registry.MODELS)
 NOT_FINITE = re.compile(r"(?<![\w.])-?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
 NUMBERS = tuple(number for number in mutations.NUMBERS if len(number) < 100)
 NAMES = tuple(name for name in mutations.NAMES if "\0" not in name)  # no command line can hold a zero byte
@@ -103,13 +106,18 @@ def _parameters(command: str) -> list[Any]:
 def make(command: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Build a command line: its arguments, some options, and some mistakes."""
     wrong = rng.choice((0, 0, 0, 0.1, 0.3, 0.6))
-    parameters = _parameters(command)
-    options = [each for each in parameters if each.param_type_name == "option"]
+    all_parameters = _parameters(command)
+    options = [each for each in all_parameters if each.param_type_name == "option"]
     words: list[str] = []
     if any("--iterations" in each.opts for each in options):
         words += ["--iterations", "4"]
     if command in ("demo", "search"):
         words += ["-k", "2"]
+    if command == "fit":
+        model = rng.choice(OPTIONS["--model"])
+        words += ["--model", model, *(["--embeddings", "vectors.txt"] if model in ("lflda", "gpudmm") else [])]
+        if not wrong:
+            options = [each for each in options if each.name not in DERIVED or model in DERIVED[each.name].defaults]
     chosen = [each for each in options if each.required and rng.random() > wrong / 5]
     chosen += rng.sample(options, min(len(options), rng.choice((0, 1, 2, 3, 6))))
     if rng.random() < wrong / 3:
@@ -117,7 +125,7 @@ def make(command: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, 
     for option in chosen:
         words += _option(option, command, rng, wrong)
     arguments: list[str] = []
-    for argument in (each for each in parameters if each.param_type_name == "argument"):
+    for argument in (each for each in all_parameters if each.param_type_name == "argument"):
         if rng.random() > wrong / 5:
             arguments += [_value(argument, command, rng, wrong) for _ in range(2 if argument.nargs != 1 else 1)]
     line = [*arguments, *words] if rng.random() < 0.8 else [*words, *arguments]
@@ -178,7 +186,11 @@ def _fixtures() -> Path:
 
     folder = Path(tempfile.mkdtemp(prefix="commands-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    rows = [{"text": record.pop("body"), "tags": [record["section"]], **record} for record in news()]
+    rows = [{"text": "", "tags": [record["section"]], **record} for record in news()]
+    for i, row in enumerate(rows):  # long enough to be cut in half
+        row["text"] = " ".join(each["body"] for each in rows[i:] + rows[:i] if each["section"] == row["section"])
+    for row in rows:
+        del row["body"]
     (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with (folder / "data.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, ["id", "text", "section", "year"], extrasaction="ignore")

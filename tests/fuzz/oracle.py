@@ -121,11 +121,11 @@ def _has_surrogate(document: Found) -> bool:
     return any("\ud800" <= character <= "\udfff" for text in texts for character in text)
 
 
-def _read_bytes(path: Path) -> bytes:
-    """Read a file, decompressed by its suffix or its first bytes."""
+def _read_bytes(path: Path, options: Mapping[str, Any]) -> bytes:
+    """Read a file, decompressed by its suffix or its first bytes; a stream has no suffix."""
     data = path.read_bytes()
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    opener = openers.get(path.suffix.lower())
+    opener = None if options["route"] == "stream" else openers.get(path.suffix.lower())
     if opener is None:
         starts = {b"\x1f\x8b\x08": gzip.open, b"\xfd7zXZ\0": lzma.open}
         opener = next((each for start, each in starts.items() if data.startswith(start)), None)
@@ -140,7 +140,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _text(path: Path, options: Mapping[str, Any]) -> str:
-    data = _read_bytes(path)
+    data = _read_bytes(path, options)
     if b"\0" in data or data.startswith(_OTHER_KINDS):
         raise Unsure
     return data.decode("utf-8-sig")
@@ -213,7 +213,7 @@ def _parquet(path: Path, options: Mapping[str, Any]) -> list[Found]:
     import pyarrow.parquet as pq
 
     try:
-        rows = pq.read_table(io.BytesIO(_read_bytes(path))).to_pylist()
+        rows = pq.read_table(io.BytesIO(_read_bytes(path, options))).to_pylist()
     except (pa.ArrowException, OSError, ValueError, ArithmeticError, UnicodeError):
         raise Unsure from None  # perhaps in a column that nobody needs
     return _records(rows, options)
@@ -297,7 +297,7 @@ def _folder(path: Path, options: Mapping[str, Any]) -> list[Found]:
                 raise Damaged if (file.exists() and not file.is_dir()) or not file.is_symlink() else Unsure
             name = file.relative_to(path).as_posix()
             label = name.rpartition("/")[0]
-            text = _read_bytes(file).decode("utf-8-sig")
+            text = _read_bytes(file, {"route": "read"}).decode("utf-8-sig")
             found.append((name, Found(text, frozenset([label] if label else []), name)))
     if not found:
         raise Empty
@@ -320,7 +320,7 @@ def _java(path: Path, options: Mapping[str, Any]) -> list[Found]:
 
 def _wikipedia(path: Path, options: Mapping[str, Any]) -> list[Found]:
     try:
-        root = ElementTree.fromstring(_read_bytes(path))
+        root = ElementTree.fromstring(_read_bytes(path, options))
     except ElementTree.ParseError:
         raise Damaged from None
     except (LookupError, ValueError):  # an encoding that the parser does not know

@@ -57,7 +57,7 @@ class Worker:
     """A child process, replaced whenever it dies or has run many cases."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
-        self._patience = patience
+        self.patience = patience
         self._process: subprocess.Popen[bytes] | None = None
         self._n_cases = 0
         self._folder = Path(tempfile.mkdtemp(prefix="metalda-fuzz-"))
@@ -79,7 +79,7 @@ class Worker:
             self._connection.send_bytes(case.to_json().encode())
             if self._answer(STARTING) != {"began": True}:
                 raise RuntimeError(f"{case}: the child could not prepare the case")
-            answer = self._answer(self._patience)
+            answer = self._answer(self.patience)
         except (EOFError, OSError):
             return self._died()
         if answer is None:
@@ -121,7 +121,8 @@ class Worker:
         self._n_cases = 0
 
     def _answer(self, seconds: float) -> dict[str, Any] | None:
-        if not self._connection.poll(seconds):
+        busy = os.getloadavg()[0] / (os.cpu_count() or 1)  # a loaded machine is slow, and a hang has no end
+        if not self._connection.poll(seconds * max(1.0, busy)):
             return None
         answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
         return answer
@@ -144,7 +145,7 @@ class Worker:
         self._process.wait()
         self._process = None
         log = self._log.read_text(errors="replace")
-        return Outcome("hang", f"no answer in {self._patience:.0f} s: {log[-2000:]}", _place_in_log(log))
+        return Outcome("hang", f"no answer in {self.patience:.0f} s: {log[-2000:]}", _place_in_log(log))
 
 
 def _signal_name(code: int) -> str:
@@ -179,13 +180,15 @@ def serve(connection: Connection) -> None:
         kind = prepared[case.kind]
         if case.seed is not None and not case.options and not case.files:
             case = kind.case(case.seed)
-        folder = Path(tempfile.mkdtemp(prefix="case-"))
+        outer = Path(tempfile.mkdtemp(prefix="case-"))
+        folder = outer / "case"  # so that ".." holds nothing else
+        folder.mkdir()
         os.chdir(folder)
         case.write(folder)
         connection.send_bytes(json.dumps({"began": True}).encode())
         answer = _outcome(kind, case)
-        os.chdir(folder.parent)
-        shutil.rmtree(folder, ignore_errors=True)
+        os.chdir(outer.parent)
+        shutil.rmtree(outer, ignore_errors=True)
         connection.send_bytes(json.dumps(answer).encode())
 
 
