@@ -27,6 +27,7 @@ class ReadingOptions:
     label_delimiter: options.Delimiter = None
     bins: options.Bins = None
     numbers: options.Numbers = None
+    decimal: options.Decimal = None
     input_format: options.Input = None
     encoding: options.Encoding = None
     stop_words: options.StopWords = None
@@ -54,6 +55,7 @@ class ReadingOptions:
             "label_delimiter": self.label_delimiter,
             "bins": options.bins(self.bins),
             "numbers": options.columns(self.numbers),
+            "decimal": self.decimal,
             "format": self.input_format,
             "encoding": self.encoding,
             "lowercase": self.lowercase,

@@ -183,6 +183,16 @@ Numbers = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        help="Decimal mark of the numbers in --bins and --numbers columns.  [default: .]",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
 Id = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="Column with document ids.", rich_help_panel=DATA)
 ]

@@ -54,6 +54,8 @@ class Schema:
         For numeric columns: the number of quantile bins, or the inner edges.
     numbers : mapping, str or sequence of str
         Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
+    decimal : str
+        The decimal mark of numbers that are texts, for `bins` and `numbers`: "." or ",".
     format : str, optional
         The format of the files.
     suffix : str, optional
@@ -88,6 +90,7 @@ class Schema:
     label_delimiter: str | None = None
     bins: Mapping[str, int | Sequence[float]] = field(default_factory=dict)
     numbers: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
+    decimal: str = "."
     format: str | None = None
     suffix: str | None = None
     encoding: str = "utf-8"
@@ -123,6 +126,8 @@ class Schema:
         for name, kind in (("encoding", str), ("token_pattern", str), ("lowercase", bool)):
             if not isinstance(given[name], kind):
                 raise InputError(f"{name}={given[name]!r}: {kind.__name__} is needed, not {type(given[name]).__name__}")
+        if self.decimal not in (".", ","):
+            raise InputError(f"decimal={self.decimal!r}: the decimal mark is '.' or ',' (--decimal)")
         if self.label_delimiter == "":
             raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
         if twice := set(self.numbers).intersection(self.bins):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
-from metalda.errors import InputError
+from metalda.corpus.hints import warn_of_labels
+from metalda.errors import InputError, hint
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
@@ -27,6 +28,7 @@ from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.loop import Trained, kept_iterations, train
 from metalda.training.memory import require_memory
+from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
 class TopicModel(FoldingIn):
     """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
 
+    @names_wrong_keywords()
     def fit(
         self,
         X: Any,
@@ -80,8 +83,9 @@ class TopicModel(FoldingIn):
         if corpus.n_tokens == 0:
             raise InputError("every document is empty: there is no word to learn from; check the tokenizing options")
         problem = self._build_problem(corpus)
+        keep, n_jobs = kept_iterations(self.n_iter, self.n_burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
+        self._warn_of_settings(corpus, problem.n_topics, len(keep))
         cluster = None if client is None else self._require_cluster(client, problem)
-        keep, n_jobs = kept_iterations(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
         require_memory(problem, len(keep), n_jobs)
         trained = train(
             problem,
@@ -143,6 +147,23 @@ class TopicModel(FoldingIn):
             shard_bounds(corpus.offsets, n_shards),
             corpus.words,
         )
+
+    def _warn_of_settings(self, corpus: Corpus, n_topics: int, n_kept: int) -> None:
+        """Give hints on settings that are valid but probably not meant."""
+        read_from_columns = corpus.schema is not None and corpus.schema.has_labels
+        if self.uses_labels and corpus.labels is not None and not read_from_columns:
+            used = _drop_empty_columns(corpus.labels)
+            assert used is not None
+            warn_of_labels(used.names, len(corpus))
+        if hasattr(self, "n_components") and n_topics > len(corpus):
+            hint(f"{n_topics:,} topics are more than the {len(corpus):,} documents: lower n_components (--topics)")
+        if n_kept < self.n_draws != type(self).n_draws:  # the default is the largest number
+            needed = self.thin * (self.n_draws - 1) + 1  # iterations after the burn-in
+            n_iter = max(2 * needed if self.burn_in is None else 0, self.n_burn_in + needed)
+            hint(
+                f"n_draws={self.n_draws:,}, but the iterations after the burn-in give {n_kept:,}: raise n_iter "
+                f"(--iterations) to {n_iter:,}, or lower thin (--thin), which is {self.thin:,}"
+            )
 
     def _count_shards(self, corpus: Corpus) -> int:
         if self.n_shards != "auto":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.errors import InputError, StorageError
+from metalda.errors import InputError, StorageError, hint
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import check_writable, locate, read_folder, write_folder
@@ -77,6 +77,8 @@ class Checkpoint:
                 f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
                 "or give another folder"
             )
+        if resume and not self.exists:
+            hint(f"{self.folder}: there is no checkpoint to resume from, so training starts at the first iteration")
 
     def save(self, progress: Progress) -> None:
         state, rngs = progress.state, progress.rngs
