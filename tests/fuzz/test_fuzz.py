@@ -34,6 +34,7 @@ def test_planted_defects_are_found(kind: str, result: str, worker: Worker) -> No
     assert worker.run(Case(f"planted-{kind}", seed=1)).result == result
 
 
+@pytest.mark.slow
 def test_a_hang_is_found_and_the_next_case_runs() -> None:
     with Worker(patience=2) as worker:
         assert worker.run(Case("planted-hang", seed=1)).result == "hang"
