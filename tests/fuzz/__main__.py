@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.fuzz.cases import ROOT, Case, Kind, all_kinds, find_kind
 from tests.fuzz.minimize import minimize
-from tests.fuzz.worker import PATIENCE, Outcome, Worker
+from tests.fuzz.worker import FUZZER, PATIENCE, Outcome, Worker
 from tqdm import tqdm
 
 
@@ -130,7 +130,9 @@ class Run:
                 self.findings[signature] = {"case": str(case), "finding": outcome.result, "detail": outcome.detail}
             self._bar.set_postfix(findings=len(self.findings), refresh=False)
             self._bar.update()
-        if is_new:
+        if is_new and outcome.result == FUZZER:
+            self._bar.write(f"{case}: {outcome.result}\n{outcome.detail}")
+        elif is_new:
             file = self._write(find_kind(case.kind).case(case.seed or 0), outcome, worker)
             self.findings[signature]["file"] = str(file)
             last = outcome.detail.strip().splitlines()[-1:] or [""]

@@ -35,6 +35,9 @@ ADDRESS_SPACE = 12 << 30
 GROWTH = 1 << 30  # bytes of memory that a case may take
 
 
+FUZZER = "error of the fuzzer"  # outside of a check, such as in the making of a case
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a case: "accepted", "refused", or the category of a finding with its details."""
@@ -133,7 +136,7 @@ class Worker:
         self._process = None
         log = self._log.read_text(errors="replace")
         if code > 0 and "Traceback" in log:
-            raise RuntimeError(f"the child failed outside of a check: {log[-3000:]}")
+            return Outcome(FUZZER, log[-3000:])
         return Outcome("crash", f"{_signal_name(code)}: {log[-2000:]}", _place_in_log(log))
 
     def _hung(self) -> Outcome:
