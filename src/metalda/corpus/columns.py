@@ -306,9 +306,14 @@ def _id_name(value: Any) -> str:
 
 
 def _shown_fields(fields: Sequence[str]) -> str:
-    names = (f'"{field}"' if "," in str(field) else str(field) for field in fields[:20])
-    shown = ", ".join(names) or "(none)"
+    shown = ", ".join(_shown_field(str(field)) for field in fields[:20]) or "(none)"
     return shown if len(fields) <= 20 else f"{shown}, and {len(fields) - 20} more"
+
+
+def _shown_field(name: str) -> str:
+    if not name.isprintable():  # a line break, say
+        return repr(name)
+    return f'"{name}"' if "," in name else name
 
 
 def _no_field(name: str, fields: Sequence[str], option: str) -> str:

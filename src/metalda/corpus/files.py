@@ -205,7 +205,8 @@ def text_codec(encoding: str) -> str:
     try:
         io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # raises LookupError for codecs that are not for text
         name = codecs.lookup(encoding).name
-    except LookupError:
+        b"".decode(name, "ignore"), b"a".decode(name, "ignore")  # codecs such as idna are for names of hosts only
+    except (LookupError, UnicodeError):
         raise InputError(
             f"encoding={encoding!r} is not known: use e.g. utf-8, latin-1 or utf-16 (--encoding)"
         ) from None
@@ -217,6 +218,10 @@ def _describe_undecodable(path: Path, encoding: str) -> str:
         return f'{path}: not {encoding}; give the encoding, e.g. encoding="latin-1" (--encoding latin-1)'
     try:
         return _locate_undecodable(path, encoding)
+    except (
+        UnicodeError
+    ) as error:  # an incremental decoder may raise another error than the one that decodes all at once
+        return f"{path}: not {encoding}: {one_line(error)}; give the encoding with encoding= (--encoding)"
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         return f"{path}: {_describe_damage(error)}"
 

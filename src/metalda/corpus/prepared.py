@@ -273,7 +273,15 @@ def _state(path: Any) -> str:
         found = [(name, each.system.ukey(each.path)) for name, each in path.files()] if path.is_dir() else []
         return _digest(str(sorted(found) or path.system.ukey(path.path)))
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return _digest(str([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]))
+    return _digest(str([(str(file), *_size_and_time(file)) for file in files]))
+
+
+def _size_and_time(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:  # a link to nothing, which the reader reports, or skips if it is hidden
+        return ()
+    return found.st_size, found.st_mtime_ns
 
 
 def _plain(value: Any) -> Any:

@@ -259,6 +259,8 @@ def fixed_vocabulary(vocabulary: Iterable[str] | Mapping[str, int]) -> tuple[str
     elif isinstance(vocabulary, set | frozenset):
         vocabulary = sorted(vocabulary)
     words = tuple(vocabulary)
+    if not all(isinstance(word, str) for word in words):
+        raise InputError("vocabulary must hold strings only")
     if not words:
         raise InputError("vocabulary is empty: give at least one word")
     if len(set(words)) < len(words):

@@ -200,17 +200,17 @@ def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> I
     begun: list[str] = []  # parts of a line that continues in the next piece
     n_lines, n_begun = 0, 0  # lines so far, and characters of the line that is begun
     for piece in pieces:
-        first, *others = decoder.decode(piece).split("\n")
+        first, *others = decoder.decode(piece).replace("\r\n", "\n").split("\n")
         begun.append(first)
         n_begun += len(first)
         if n_begun > max_bytes:
             raise too_large(f"{path} line {n_lines + 1:,}", max_bytes)
         if others:
             *whole, last = others
-            yield ["".join(begun), *whole]
+            yield ["".join(begun).removesuffix("\r"), *whole]  # a piece may end between \r and \n
             begun, n_begun = [last], len(last)
             n_lines += len(others)
-    yield ["".join([*begun, decoder.decode(b"", final=True)])]
+    yield ["".join([*begun, decoder.decode(b"", final=True)]).removesuffix("\r")]
 
 
 def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:

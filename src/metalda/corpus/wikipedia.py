@@ -47,7 +47,9 @@ def read_articles(
                 source.begin_page()
                 if text:
                     yield title, strip_markup(text)
-    except ElementTree.ParseError as error:
+    except InputError:
+        raise
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # LookupError: an unknown encoding
         raise InputError(f"{path}: not a Wikipedia dump: {error}") from None
 
 

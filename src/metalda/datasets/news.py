@@ -266,7 +266,7 @@ def read_month(path: Path, category: str, labels: str) -> Iterator[Article]:
         if needle in content:  # most articles have other categories and need no parsing
             try:
                 root = ElementTree.fromstring(content)
-            except ElementTree.ParseError as error:
+            except (ElementTree.ParseError, LookupError, ValueError) as error:  # LookupError: an unknown encoding
                 raise InputError(f"{path}: {name} is not well-formed XML: {error}") from error
             if any(each == category or each.startswith(f"{category}/") for each in _taxonomy(root)):
                 yield Article(name.stem, _classifiers(root, labels), _text(root))

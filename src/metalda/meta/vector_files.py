@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 import numpy as np
 
-from metalda.corpus.files import open_binary, reading, uncompressed_suffix
+from metalda.corpus.files import one_line, open_binary, reading, uncompressed_suffix
 from metalda.errors import InputError
 from metalda.storage import Remote
 
@@ -201,8 +201,8 @@ def _npy_rows(path: Path, words: Path, wanted: WantedWords) -> Iterator[Row]:
             vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     except InputError:
         raise
-    except ValueError as error:
-        raise InputError(f"{path}: not a readable .npy file: {error}") from None
+    except Exception as error:  # NumPy raises many types for a damaged header
+        raise InputError(f"{path}: not a readable .npy file: {one_line(error)}") from None
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise InputError(f"{path}: expected one numeric array, words × dimensions; save it with numpy.save")
     with reading(words), open_binary(words) as stream:

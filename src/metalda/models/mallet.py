@@ -19,6 +19,8 @@ from metalda.training.gibbs import resume_chain
 from metalda.training.loop import Trained
 
 _ALPHA, _BETA = "#alpha :", "#beta :"
+_SMALLEST = 1e-30  # of alpha and beta, so that probabilities are positive in float32
+_MOST_EMPTY = 1_000_000  # documents without tokens; more mean that the number of a document is damaged
 
 
 class MalletState(NamedTuple):
@@ -105,8 +107,8 @@ def _parameters(path: str, number: int, text: str) -> NDArray[np.float64]:
         values = np.array([float(value) for value in text.split()])
     except ValueError:
         values = np.empty(0)
-    if not len(values) or not (np.isfinite(values) & (values > 0)).all():
-        raise InputError(f"{path} line {number}: expected positive numbers after the colon")
+    if not len(values) or not ((values >= _SMALLEST) & (values <= 1 / _SMALLEST)).all():
+        raise InputError(f"{path} line {number}: expected positive numbers after the colon, up to {1 / _SMALLEST:g}")
     return values
 
 
@@ -119,7 +121,10 @@ def _read_tokens(path: str, lines: Iterator[tuple[int, str]], n_topics: int) -> 
             start, _, index, name, topic = line.rsplit(" ", 4)  # the source, a path, may contain spaces
             document, _, source = start.partition(" ")
             d, v, k = int(document), int(index), int(topic)
-        except ValueError:
+            documents.append(d)
+            words.append(v)
+            topics.append(k)
+        except (ValueError, OverflowError):
             raise InputError(f"{path} line {number}: expected 'doc source pos typeindex type topic'") from None
         if d < 0 or not 0 <= k < n_topics:
             what = f"topic {k}, but alpha has {n_topics:,} topics" if d >= 0 else f"document {d}"
@@ -128,11 +133,12 @@ def _read_tokens(path: str, lines: Iterator[tuple[int, str]], n_topics: int) -> 
             what = f"the word {v} is {name!r}, but {names[v]!r} in an earlier line"
             raise InputError(f"{path} line {number}: {what}; the file is damaged")
         sources.setdefault(d, source)
-        documents.append(d)
-        words.append(v)
-        topics.append(k)
     if not documents:
         raise InputError(f"{path}: no words; the state is empty or incomplete")
+    if max(sources) > len(sources) + _MOST_EMPTY:
+        raise InputError(
+            f"{path}: there is a document {max(sources)}, but only {len(sources):,} have words; the file is damaged"
+        )
     return _Tokens(np.array(documents), np.array(words), np.array(topics), names, sources)
 
 

@@ -1,55 +1,156 @@
-"""Saved folders with one value changed, loaded and used in a child process: whatever happens there is reported.
+"""Saved folders (models, checkpoints, prepared corpora) with changed values or bytes, loaded and used.
 
-The parent names jobs (a saved folder, an array or JSON field of it, and a mutation). The child applies each to a copy
-of the save, with valid checksums, and prints the outcome. A crash or a hang ends the child; the parent then knows the
-job, and starts another child for the rest.
+A change of a value is saved with valid checksums: it looks as if it came from a program with other intentions.
 """
 
 from __future__ import annotations
 
+import atexit
 import copy
 import json
-import os
+import random
+import secrets
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-PATIENCE = 20  # seconds for a job
+from tests.fuzz import mutations
+from tests.fuzz.cases import Case, Kind, Violation, refusing
 
 MODELS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
 CHECKPOINTS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM")
+SAVES = {
+    "model": [f"model-{name}" for name in MODELS],
+    "checkpoint": [f"checkpoint-{name}" for name in CHECKPOINTS],
+    "corpus": ["corpus-prepared"],
+}
 
 Job = tuple[str, str, str, str]  # save, "array" or "json", name of the array or path of the field, mutation
+BYTES, SIGNED = "bytes", "signed bytes"  # changes of a file; "signed" are those that the manifest agrees with
 
 
-def make_saves(folder: Path) -> None:
-    """Models, checkpoints and a prepared corpus, each whole."""
-    from contracts import CASES, corpus
+def kinds() -> list[Kind]:
+    return [Kind(f"saved-{kind}", partial(make, kind), check, partial(prepare, kind)) for kind in SAVES]
+
+
+def make(kind: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Choose a save, and one change or a few."""
+    save = rng.choice(SAVES[kind])
+    changes: list[tuple[str, str, str]] = []
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        if rng.random() < 0.2:
+            changes.append((rng.choice((BYTES, SIGNED)), str(rng.randrange(99)), str(rng.randrange(10**9))))
+        else:
+            changes.append(rng.choice(jobs_of(save))[1:])
+    return {}, {"save": save, "changes": changes, "seed": rng.randrange(10**9)}
+
+
+def case_of(job: Job, seed: int = 0) -> Case:
+    """Return the case with this change alone."""
+    return Case(f"saved-{job[0].partition('-')[0]}", {}, {"save": job[0], "changes": [list(job[1:])], "seed": seed})
+
+
+def prepare(kind: str) -> None:
+    """Use every save as it is, so that kernels are compiled, and the saves are known to be whole."""
+    for save in SAVES[kind]:
+        use(save, find_save(save))
+
+
+def check(case: Case) -> str:
+    """Apply the changes to a copy of the save, then load and use it."""
+    save, target = case.options["save"], Path("changed").absolute()
+    if not _write_changed(case, target):
+        return "accepted"  # no change has a meaning for its field
+    outcome, message = refusing(lambda: use(save, target))
+    if outcome == "refused" and str(target) not in message and (save != "corpus-prepared" or "damaged" in message):
+        raise Violation("unnamed", f"the message does not name the folder: {message}")
+    return outcome
+
+
+def _write_changed(case: Case, target: Path) -> bool:
+    """Write the changed save; False if none of the changes applies."""
+    from metalda.storage import read_folder, write_folder
+
+    save, rng = case.options["save"], np.random.default_rng(case.options["seed"])
+    kind = save.partition("-")[0]
+    document, arrays = read_folder(find_save(save), kind)
+    is_changed = False
+    for what, where, mutation in case.options["changes"]:
+        if what not in (BYTES, SIGNED):
+            with suppress(IndexError, KeyError, TypeError, ValueError, AttributeError):
+                tamper(document, arrays, what, where, mutation, rng)
+                is_changed = True
+    try:
+        write_folder(target, kind, document, arrays, layout="npy" if kind == "corpus" else "safetensors")
+    except (ValueError, TypeError):
+        return False
+    for what, where, mutation in case.options["changes"]:
+        if what in (BYTES, SIGNED):
+            _change_file(target, kind, int(where), random.Random(int(mutation)), signed=what == SIGNED)
+            is_changed = True
+    return is_changed
+
+
+def _change_file(folder: Path, kind: str, number: int, rng: random.Random, *, signed: bool) -> None:
+    manifest = folder / f"{kind}.json"
+    files = sorted(path for path in folder.iterdir() if path != manifest)
+    path = ([manifest] if not signed else []) + files
+    chosen = path[number % len(path)]
+    data = chosen.read_bytes()
+    head = 2000 if rng.random() < 0.7 else len(data)  # headers of array files are the more interesting part
+    data = mutations.mutate(data[:head], rng) + data[head:]
+    chosen.write_bytes(data)
+    if signed:
+        with suppress(ValueError, KeyError, TypeError, AttributeError):  # an earlier change has damaged the manifest
+            content = json.loads(manifest.read_bytes())
+            content["files"][chosen.name].update(bytes=len(data), crc32=zlib.crc32(data))
+            manifest.write_text(json.dumps(content))
+
+
+@cache
+def find_save(name: str) -> Path:
+    """Make a save in a temporary folder; another call returns the same one."""
+    from tests.contracts import CASES, corpus
+
     from metalda import Corpus
 
-    cases = {case.name: case for case in CASES}
-    for name in MODELS:
-        cases[name].make().fit(corpus()).save(folder / f"model-{name}")
-    for name in CHECKPOINTS:
-        with suppress(InterruptedError), stopped_after(9):
-            cases[name].make(n_shards=2).fit(corpus(), checkpoint=folder / f"checkpoint-{name}", checkpoint_every=1)
-    texts = folder / "texts.jsonl"
-    documents = corpus()
-    rows = [
-        {"id": f"d{i}", "text": " ".join(documents.document(i)), "kind": ["pets", "home"] if i < 5 else ["sky"]}
-        for i in range(len(documents))
-    ]
-    texts.write_text("\n".join(map(json.dumps, rows)))
-    Corpus.prepare(texts, folder / "corpus-prepared", labels="kind")
+    folder = Path(tempfile.mkdtemp(prefix="saves-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    kind, _, of = name.partition("-")
+    case = next((case for case in CASES if case.name == of), None)
+    with _numbered_files():
+        if kind == "model":
+            case.make().fit(corpus()).save(folder / name)
+        elif kind == "checkpoint":
+            with suppress(InterruptedError), stopped_after(9):
+                case.make(n_shards=2).fit(corpus(), checkpoint=folder / name, checkpoint_every=1)
+        else:
+            documents = corpus()
+            rows = [
+                {"id": f"d{i}", "text": " ".join(words), "kind": ["pets", "home"] if i < 5 else ["sky"]}
+                for i, words in enumerate(documents)
+            ]
+            (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+            Corpus.prepare(folder / "texts.jsonl", folder / name, labels="kind")
+    return folder / name
+
+
+@contextmanager
+def _numbered_files() -> Iterator[None]:
+    """Names of array files follow from their order, so that a case is the same in every process."""
+    token, numbers = secrets.token_hex, count()
+    secrets.token_hex = lambda n=8: f"{next(numbers):0{2 * n}x}"  # type: ignore[assignment, misc]
+    try:
+        yield
+    finally:
+        secrets.token_hex = token
 
 
 @contextmanager
@@ -72,17 +173,17 @@ def stopped_after(n_sweeps: int) -> Iterator[None]:
         loop._advance = advance
 
 
-def jobs_of(folder: Path) -> list[Job]:
-    """Every array and every JSON field of every save, with every mutation that applies."""
+@cache
+def jobs_of(save: str) -> list[Job]:
+    """Every array and every JSON field of a save, with every mutation that applies."""
     from metalda.storage import read_folder
 
     jobs: list[Job] = []
-    for save in sorted(path.name for path in folder.iterdir() if path.is_dir()):
-        document, arrays = read_folder(folder / save, save.partition("-")[0])
-        for name, array in sorted(arrays.items()):
-            jobs += [(save, "array", name, mutation) for mutation in ARRAYS if _changes(array, mutation)]
-        for path in _paths(document):
-            jobs += [(save, "json", json.dumps(path), mutation) for mutation in FIELDS]
+    document, arrays = read_folder(find_save(save), save.partition("-")[0])
+    for name, array in sorted(arrays.items()):
+        jobs += [(save, "array", name, mutation) for mutation in ARRAYS if _changes(array, mutation)]
+    for path in _paths(document):
+        jobs += [(save, "json", json.dumps(path), mutation) for mutation in FIELDS]
     return jobs
 
 
@@ -211,14 +312,20 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def tamper(document: dict[str, Any], arrays: dict[str, np.ndarray], job: Job, seed: int) -> None:
-    """Apply the mutation of a job in place."""
-    _, kind, where, mutation = job
+def tamper(
+    document: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    kind: str,
+    where: str,
+    mutation: str,
+    rng: np.random.Generator,
+) -> None:
+    """Apply a mutation in place."""
     if kind == "array":
         if mutation == "missing":
             del arrays[where]
         else:
-            arrays[where] = ARRAYS[mutation](arrays[where].copy(), np.random.default_rng(seed))
+            arrays[where] = ARRAYS[mutation](arrays[where].copy(), rng)
         return
     *outer, last = json.loads(where)
     holder: Any = document
@@ -234,8 +341,9 @@ def tamper(document: dict[str, Any], arrays: dict[str, np.ndarray], job: Job, se
 
 def use(save: str, folder: Path) -> None:
     """Load and use what is saved, as a person would."""
+    from tests.contracts import CASES, corpus
+
     import metalda
-    from contracts import CASES, corpus
 
     kind, _, name = save.partition("-")
     case = next((case for case in CASES if case.name == name), None)
@@ -255,7 +363,7 @@ def use(save: str, folder: Path) -> None:
 
 
 def use_model(model: Any, briefly: bool = False) -> None:
-    from contracts import corpus
+    from tests.contracts import corpus
 
     documents = corpus()
     results = [model.transform(documents), model.components_, model.doc_topics_]
@@ -276,78 +384,4 @@ def use_model(model: Any, briefly: bool = False) -> None:
             results.append(model.predict_label_probabilities(documents).to_numpy())
     for result in results:
         if not np.isfinite(result).all():
-            raise ArithmeticError("the result is not finite")
-
-
-def child(folder: Path, seed: int) -> None:
-    """Read jobs from standard input, one JSON line each; print a line before and after each."""
-    from metalda.errors import InputError, StorageError
-    from metalda.storage import read_folder, write_folder
-
-    os.fsync = lambda descriptor: None  # type: ignore[assignment]
-    warnings.simplefilter("ignore")
-    saved: dict[str, Any] = {}
-    work = Path(tempfile.mkdtemp(prefix="tampered-"))
-    try:
-        for number, line in enumerate(sys.stdin):
-            job = tuple(json.loads(line))
-            save = job[0]
-            kind = save.partition("-")[0]
-            if save not in saved:
-                saved[save] = read_folder(folder / save, kind)
-                use(save, folder / save)  # so that kernels are compiled, and the save is known to be whole
-            document, arrays = copy.deepcopy(saved[save][0]), dict(saved[save][1])
-            signal.alarm(PATIENCE)
-            print("begin", flush=True)
-            try:
-                tamper(document, arrays, job, seed)
-            except (IndexError, KeyError, TypeError, AttributeError):
-                print("same", flush=True)  # the mutation has no meaning for this field
-                continue
-            target = work / str(number)
-            write_folder(target, kind, document, arrays, layout="npy" if kind == "corpus" else "safetensors")
-            try:
-                use(save, target)
-                outcome = "works"
-            except InputError as error:
-                lines = str(error).splitlines()
-                outcome = "refused" if len(lines) == 1 else f"error: {len(lines)} lines: {error!r}"
-                if str(target) not in str(error) and (kind != "corpus" or isinstance(error, StorageError)):
-                    outcome = f"unnamed: {error}"
-            except Exception as error:
-                outcome = f"error: {type(error).__name__}: {error}"
-            finally:
-                signal.alarm(0)
-            print(outcome.replace("\n", " ")[:300], flush=True)
-            shutil.rmtree(target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def run(folder: Path, jobs: list[Job], seed: int = 0) -> dict[Job, str]:
-    """What became of every job: "works", "refused", "same", "crash …", "hang", "error: …" or "unnamed: …"."""
-    outcomes: dict[Job, str] = {}
-    left = list(jobs)
-    while left:
-        program = [sys.executable, str(Path(__file__)), str(folder), str(seed)]
-        given = "\n".join(map(json.dumps, left)) + "\n"
-        path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-        ended = subprocess.run(
-            program, input=given, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-        )
-        lines = ended.stdout.splitlines()
-        finished = [line for line in lines if line != "begin"]
-        outcomes.update(zip(left, finished, strict=False))
-        if ended.returncode == 0:
-            break
-        at = len(finished) if lines.count("begin") > len(finished) else len(finished) - 1
-        if ended.returncode > 0 or at < 0:
-            raise RuntimeError(f"the child failed outside of a job: {ended.stderr[-2000:]}")
-        # memory that a job corrupted may crash the child only after the job
-        outcomes[left[at]] = "hang" if ended.returncode == -signal.SIGALRM else f"crash {ended.returncode}"
-        left = left[at + 1 :]
-    return outcomes
-
-
-if __name__ == "__main__":
-    child(Path(sys.argv[1]), int(sys.argv[2]))
+            raise Violation("not finite", "a result of the model")
