@@ -35,10 +35,8 @@ def test_hostile_words_and_labels_reach_no_terminal(run: Run, chains: list[Path]
         assert "31mred" in result.output
 
 
-def test_bad_input_is_one_line(run: Run, chains: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_one_line(run: Run, chains: list[Path], tmp_path: Path) -> None:
     assert "give two or more" in error_line(run("chains", chains[0]))
     assert "no such folder" in error_line(run("chains", chains[0], tmp_path / "none"))
     assert "MODEL" in error_line(run("chains"))
     assert "it is the same chain" in error_line(run("chains", chains[0], chains[0]))
-    monkeypatch.setitem(sys.modules, "arviz", None)
-    assert "pip install 'metalda[chains]'" in error_line(run("chains", *chains))

@@ -75,11 +75,11 @@ def test_the_figures_are_those_of_the_library(run: Run, data: Path, folder: Path
 
 
 def test_parameters_of_training_reach_the_models_and_quiet_prints_nothing(run: Run, data: Path, folder: Path) -> None:
-    result = compared(run, data, "-m", "lda", "--burn-in", 2, "--thin", 1, "--n-draws", 3, "--quiet")
+    result = compared(run, data, "-m", "lda", "--burn-in", 2, "--thin", 2, "--n-draws", 2, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     corpus = metalda.Corpus.read(data, text="body", labels="section", stop_words="english")
     settings = {"seeds": 2, "n_components": 2, "n_iter": 6}
-    table = metalda.compare(corpus, "lda", burn_in=2, thin=1, n_draws=3, **settings)
+    table = metalda.compare(corpus, "lda", burn_in=2, thin=2, n_draws=2, **settings)
     with (folder / "comparison" / "comparison.csv").open(newline="") as file:
         found = float(next(csv.DictReader(file))["perplexity"])
     assert found == pytest.approx(table["perplexity"][0], rel=1e-5)

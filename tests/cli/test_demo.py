@@ -28,7 +28,7 @@ def test_the_demo_shows_topics_effects_perplexities_and_what_is_next(
     shown = result.stdout
     assert "400 documents" in shown
     assert re.search(r"^topic +share +words$", shown, re.MULTILINE)
-    assert re.search(r"^module +raises topic +times +words of the topic$", shown, re.MULTILINE)
+    assert re.search(r"^module +raises topic +to +points +words of the topic$", shown, re.MULTILINE)
     for unseen in ("ignored", "predicted"):
         numbers = re.search(rf"out-of-vocabulary words {unseen} +([\d,]+) +([\d,]+) +([+-]\d+)%", shown)
         assert numbers is not None

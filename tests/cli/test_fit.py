@@ -27,7 +27,7 @@ def test_fit_prints_the_corpus_the_topics_and_what_to_type_next(run: Run, data: 
     assert result.exit_code == 0
     assert "news.jsonl: 16 documents" in result.stdout
     assert "2 labels" in result.stdout
-    assert re.search(r"MetaLDA: 2 topics, 6 iterations, 1 draw, [0-9.]+ s\n", result.stdout)
+    assert re.search(r"MetaLDA: 2 topics, 6 iterations, 3 draws, [0-9.]+ s\n", result.stdout)
     assert re.search(r"^ +[01] +\d+\.\d% .*rain", result.stdout, re.MULTILINE)
     assert f"metalda effects {tmp_path / 'model'}" in result.stdout
     assert metalda.load(tmp_path / "model").label_names_ == ("pets", "sky")

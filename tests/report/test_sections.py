@@ -7,11 +7,11 @@ from scipy.spatial.distance import cdist
 from contracts import QUICK, corpus, with_result
 from metalda import LDA, Corpus
 from metalda.errors import InputError
-from metalda.evaluation.chains import split_rhat
 from metalda.report.comparison import compare_models, match_nearest
 from metalda.report.diagnostics import summarize_training
 from metalda.report.labels import pack_draws
 from metalda.report.topics import classical_scaling
+from metalda.utils.convergence import rank_rhat
 
 
 def test_a_map_of_points_in_the_plane_keeps_their_distances() -> None:
@@ -54,7 +54,7 @@ def test_topics_in_excess_have_no_partner_and_words_need_not_be_the_same() -> No
 def test_r_hat_is_that_of_the_draws_after_the_burn_in() -> None:
     models = [LDA(2, **{**QUICK, "n_iter": n, "burn_in": 8, "random_state": n}).fit(corpus()) for n in (31, 40)]
     last = [model.history_["log_likelihood"].to_numpy()[-22:] for model in models]  # 23 and 32 after the burn-in
-    assert summarize_training(models).r_hat == round(split_rhat(np.array(last)), 4)
+    assert summarize_training(models).r_hat == round(float(rank_rhat(np.array(last))), 4)
     assert summarize_training([LDA(2, **{**QUICK, "n_iter": 6, "burn_in": 3}).fit(corpus())]).r_hat is None
 
 

@@ -52,7 +52,8 @@ function forest(description, all, kind, axisTitle, open, room = 40, digits = 2) 
     type: "scatter", mode: "markers", x: rows.map((row) => row.effect), y: positions,
     error_x: {
       type: "data", symmetric: false, array: rows.map((row) => (row.high ?? row.effect) - row.effect),
-      arrayminus: rows.map((row) => row.effect - (row.low ?? row.effect)), color: color("muted"), thickness: 1.5, width: 0,
+      arrayminus: rows.map((row) => row.effect - (row.low ?? row.effect)), color: color("muted"), thickness: 1.5,
+      width: 0,
     },
     marker: { size: 9, color: rows.map((row, i) =>
       (!clear[i] ? color("mix-rest") : row.effect > 0 ? color("warm") : color("cool"))) },

@@ -53,7 +53,7 @@ const cell = (j, k) => (scale === "effect"
   })));
 const inScale = (x) => signed(x, scales[scale].digits);
 const ends = (row) => (row.low === null ? "no interval" : `${inScale(row.low)} to ${inScale(row.high)}`);
-const pickScale = (redraw) => choice("Scale", Object.entries(scales).map(([key, { name: title }]) => [key, title]), scale,
+const pickScale = (redraw) => choice("Scale", Object.keys(scales).map((key) => [key, scales[key].name]), scale,
   (value) => { scale = value; redraw(); });
 
 // Draws of log weights around their mean, as signed bytes by [label][topic][draw].

@@ -90,8 +90,8 @@ if (labels) addView("labels", "Labels", 30, () => {
     (j) => [topicLink(strongest(j)), " ", el("span", { class: "muted" }, named(topWords(strongest(j), 4)))], "words"]);
   return {
     title: ["Labels"],
-    lead: hasEffects ? "The effect of each label on each topic, compared with other labels of its kind, or with documents "
-      + "without it: warm colors increase, cool colors decrease. Hover over a cell for its interval."
+    lead: hasEffects ? "The effect of each label on each topic, compared with other labels of its kind, or with "
+      + "documents without it: warm colors increase, cool colors decrease. Hover over a cell for its interval."
       : "The topics of the documents of each label.",
     body: [
       hasEffects || hasPrevalence ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place) : null,
