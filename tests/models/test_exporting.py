@@ -68,7 +68,7 @@ def test_a_notebook_shows_the_topics_of_a_fitted_model(model: MetaLDA) -> None:
     assert bundle["text/plain"] == repr(model)
     assert bundle["text/html"] == model._repr_html_()
     shown = Page(bundle["text/html"]).text
-    assert shown.startswith(f"MetaLDA: 3 topics, {len(model.vocabulary_)} words, 3 labels; 1 draw of 10 iterations")
+    assert shown.startswith(f"MetaLDA: 3 topics, {len(model.vocabulary_)} words, 3 labels; 5 draws of 10 iterations")
     assert all(", ".join(words) in shown for words in model.topics()["words"])
     assert Page(LabeledLDA(**QUICK).fit(corpus())._repr_html_()).text.count("pets") == 1  # the label of its topic
 
