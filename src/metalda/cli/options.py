@@ -353,17 +353,13 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         yield None
         return
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise missing_extra("distributed", "dask", "--cluster") from None
     if address == "local":
         from metalda.utils.threads import count_jobs
 
-        n_workers = count_jobs(check_jobs(n_jobs))
-        with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
-            Client(workers) as client,
-        ):
+        with _local_workers(count_jobs(check_jobs(n_jobs))) as workers, Client(workers) as client:
             logger.info("Dashboard: %s", client.dashboard_link)
             yield client
         return
@@ -376,6 +372,30 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+def _local_workers(n_workers: int) -> Any:
+    """Start processes that only this machine can reach, and that Ctrl-C does not reach.
+
+    A terminal sends Ctrl-C to all processes of a command, but only this one must react. Processes inherit the blocked
+    signals of the thread that starts them, which is a thread of Dask here. It inherits them from this one.
+    """
+    import signal
+    from multiprocessing import resource_tracker
+
+    from distributed import LocalCluster
+
+    here = "127.0.0.1"
+    settings = {"host": here, "dashboard_address": f"{here}:0", "worker_dashboard_address": f"{here}:0"}
+    settings |= {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")
+    resource_tracker.ensure_running()  # the thread that starts it unblocks the signal
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        return LocalCluster(**settings)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 # Shell completion. The shell waits for it, so slow modules are not loaded.

@@ -60,7 +60,8 @@ class TopicModel(FoldingIn):
             Labels, if the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
         checkpoint : path, optional
-            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training.
+            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training. Two
+            fits cannot use one folder at the same time.
         resume : bool
             Resume from the checkpoint, if there is one. The model equals that of an uninterrupted run.
         client : dask.distributed.Client, optional
@@ -83,16 +84,17 @@ class TopicModel(FoldingIn):
         cluster = None if client is None else self._require_cluster(client, problem)
         keep, n_jobs = kept_iterations(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
         require_memory(problem, len(keep), n_jobs)
-        trained = train(
-            problem,
-            n_iter=self.n_iter,
-            keep=keep,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            n_jobs=n_jobs,
-            verbose=self.verbose,
-            checkpoint=open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume),
-            cluster=cluster,
-        )
+        with open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume) as opened:
+            trained = train(
+                problem,
+                n_iter=self.n_iter,
+                keep=keep,
+                seed=int(check_random_state(self.random_state).randint(2**31)),
+                n_jobs=n_jobs,
+                verbose=self.verbose,
+                checkpoint=opened,
+                cluster=cluster,
+            )
         return self._keep_result(
             trained,
             corpus.vocabulary,

@@ -3,6 +3,7 @@
 from metalda.storage.arrays import Streamed
 from metalda.storage.folder import SCRATCH, check_writable, read_folder, write_folder
 from metalda.storage.locations import PathLike, Remote, locate
+from metalda.storage.lock import locked
 from metalda.storage.manifest import read_document, replacing, write_document
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Streamed",
     "check_writable",
     "locate",
+    "locked",
     "read_document",
     "read_folder",
     "replacing",

@@ -22,6 +22,7 @@ import numpy as np
 from metalda.errors import StorageError
 from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
+from metalda.storage.lock import LOCK, alone
 from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
 
 Layout = Literal["safetensors", "npy"]
@@ -130,7 +131,7 @@ def _check_target(folder: Path | Remote, kind: str) -> None:
         if not folder.is_dir():
             raise StorageError(f"{folder}: is a file, but a {kind} is saved as a folder: choose another name")
         names = [each.name for each in folder.iterdir()]
-        others = [name for name in names if name != SCRATCH and not _ARRAY_FILE.fullmatch(name)]
+        others = [name for name in names if name not in (SCRATCH, LOCK) and not _ARRAY_FILE.fullmatch(name)]
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
     if others and not is_manifest(folder / f"{kind}.json", kind):
@@ -174,8 +175,9 @@ def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents
             size, crc = save_arrays(folder / name, members)
             files[name] = ArrayFile(list(members), size, crc)
         _write_bytes(staged, encode(kind, files, document))
-        old = _named_files(manifest_path, kind)
-        os.replace(staged, manifest_path)
+        with alone(folder):  # of two saves, the later one replaces the earlier one and deletes its files
+            old = _named_files(manifest_path, kind)
+            os.replace(staged, manifest_path)
     except BaseException:
         # an interrupt may arrive just after the manifest was replaced: then the new files are the save
         if not _is_current(manifest_path, token):
