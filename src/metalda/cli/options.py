@@ -385,9 +385,8 @@ def _local_workers(n_workers: int) -> Any:
 
     from distributed import LocalCluster
 
-    here = "127.0.0.1"
-    settings = {"host": here, "dashboard_address": f"{here}:0", "worker_dashboard_address": f"{here}:0"}
-    settings |= {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+    settings = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+    settings |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")
     resource_tracker.ensure_running()  # the thread that starts it unblocks the signal
