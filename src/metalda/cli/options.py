@@ -370,6 +370,11 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
             f"{address}: no Dask scheduler answers there within {SECONDS} s; give the address that `dask scheduler` "
             "prints, such as tcp://10.0.0.1:8786, or local"
         ) from error
+    except (TypeError, RuntimeError) as error:  # tls:// without certificates, or certificates without tls://
+        raise ClusterError(
+            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in Dask's configuration, "
+            "such as DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and certificates need an address tls://…"
+        ) from error
     with client:
         yield client
 
