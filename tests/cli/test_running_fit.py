@@ -9,8 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +28,9 @@ WHERE = {"here": (), "cluster": ("--cluster", "local", "--jobs", "2", "--n-shard
 LIMIT = 300  # seconds; a busy machine may take long to start processes
 
 # A program that makes its standard input the terminal that controls it, as a shell does, and then becomes the command.
-ON_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+ON_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 class Command:

@@ -29,7 +29,9 @@ def settings_of_the_example(folder: Path) -> dict[str, str]:
             pytest.skip(f"no {program}")
     page = repository_text("docs/scaling.md")
     example = re.search(r"```sh\n(openssl .*?)\ndask scheduler --protocol tls ", page, re.S)
-    made = subprocess.run(["bash", "-ec", f"{example[1]}\nenv"], cwd=folder, capture_output=True, text=True, timeout=300)
+    made = subprocess.run(
+        ["bash", "-ec", f"{example[1]}\nenv"], cwd=folder, capture_output=True, text=True, timeout=300
+    )
     assert made.returncode == 0, made.stderr
     found = dict(re.findall(r"^(DASK_DISTRIBUTED__COMM__\w+)=(.*)$", made.stdout, re.M))
     assert len(found) == 8
@@ -56,7 +58,11 @@ def test_a_cluster_with_tls_accepts_only_peers_with_the_certificate(processes, m
     texts.write_text("cat dog cat\ndog cat kitten\nrain sun rain\nsun wind rain\n")
 
     certificate = str(tmp_path / "cluster.pem")
-    files = {"tls_ca_file": certificate, "tls_client_cert": certificate, "tls_client_key": str(tmp_path / "cluster.key")}
+    files = {
+        "tls_ca_file": certificate,
+        "tls_client_cert": certificate,
+        "tls_client_key": str(tmp_path / "cluster.key"),
+    }
     security = distributed.Security(require_encryption=True, **files)
     with distributed.Client(address, security=security, timeout=300) as client:
         client.wait_for_workers(1, timeout=300)

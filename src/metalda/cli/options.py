@@ -372,7 +372,7 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         ) from error
     except (TypeError, RuntimeError) as error:  # tls:// without certificates, or certificates without tls://
         raise ClusterError(
-            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in Dask's configuration, "
+            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in the settings of Dask, "
             "such as DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and certificates need an address tls://…"
         ) from error
     with client:
@@ -390,7 +390,7 @@ def _local_workers(n_workers: int) -> Any:
 
     from distributed import LocalCluster
 
-    settings = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+    settings: dict[str, object] = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
     settings |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")

@@ -185,7 +185,9 @@ def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents
         raise
     _sync_folder(folder)
     _remove(folder / name for name in old)
-    _remove(folder / name for name in os.listdir(folder) if name not in plan and _is_abandoned(folder / name))
+    names = {"arrays.safetensors", f"{kind}.json", *map(_without_token, plan)}
+    strays = [name for name in os.listdir(folder) if name not in plan and _without_token(name) in names]
+    _remove(folder / name for name in strays if _is_old(folder / name))
 
 
 def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
@@ -208,10 +210,28 @@ def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
         return []
 
 
-def _is_abandoned(path: Path) -> bool:
-    """Return whether a file belongs to a save that was interrupted long ago, not to one in progress."""
+def remove_unfinished(folder: Path | Remote, kind: str) -> None:
+    """Delete the files of interrupted saves, in a folder that no other process writes to."""
+    if isinstance(folder, Remote):
+        return
+    manifest_path = folder / f"{kind}.json"
+    named = _named_files(manifest_path, kind)
+    if not named and manifest_path.exists():  # damaged: its files may be of use
+        return
+    names = {"arrays.safetensors", manifest_path.name}
+    strays = [name for name in os.listdir(folder) if name not in (*named, manifest_path.name)]
+    _remove(folder / name for name in strays if _without_token(name) in names)
+
+
+def _without_token(name: str) -> str:
+    """Return ``arrays.safetensors`` for ``arrays-0123456789abcdef.safetensors``."""
+    return re.sub(r"-[0-9a-f]{16}(?=\.\w+$)", "", name)
+
+
+def _is_old(path: Path) -> bool:
+    """Return whether a file outside the manifest belongs to an interrupted save, not to one in progress."""
     try:
-        return bool(_ARRAY_FILE.fullmatch(path.name)) and time.time() - path.stat().st_mtime > ABANDONED
+        return time.time() - path.stat().st_mtime > ABANDONED
     except OSError:  # deleted in the meantime
         return False
 

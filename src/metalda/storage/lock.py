@@ -27,23 +27,23 @@ _BEYOND = 1 << 30  # Windows: nobody can read a locked byte, so the byte is far 
 
 
 @contextmanager
-def locked(folder: Path | Remote, kind: str) -> Iterator[None]:
+def locked(folder: Path | Remote, kind: str) -> Iterator[bool]:
     """Keep other processes and threads out of a folder, which is made if it does not exist.
 
-    Raises StorageError if another process or thread has the lock. A file system without locks gives a warning; a remote
-    folder is not locked. The lock file is deleted at the end, and the folder too if it was made here and is empty. A lock
-    file that a killed process has left does not lock the folder.
+    Yields whether the folder is locked: a file system without locks gives a warning, and a remote folder has no lock.
+    Raises StorageError if another process or thread has the lock. The lock file is deleted at the end, and the folder
+    too if it was made here and is empty. The lock file of a killed process does not lock the folder.
     """
     if isinstance(folder, Remote):
-        yield
+        yield False
         return
     made = not folder.exists()
     try:
-        descriptor = _acquire(folder, kind)
+        descriptor, is_locked = _acquire(folder, kind)
     except OSError as error:
         raise StorageError(f"{folder}: the {kind} cannot be locked: {error.strerror or error}") from error
     try:
-        yield
+        yield is_locked
     finally:
         _release(folder / LOCK, descriptor)
         if made:
@@ -70,8 +70,8 @@ def alone(folder: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _acquire(folder: Path, kind: str) -> int:
-    """Return the descriptor of the locked file, with the name of this process in it."""
+def _acquire(folder: Path, kind: str) -> tuple[int, bool]:
+    """Return the descriptor of the lock file, with the name of this process in it, and whether it is locked."""
     for _attempt in range(_ATTEMPTS):
         folder.mkdir(exist_ok=True)
         try:
@@ -81,12 +81,12 @@ def _acquire(folder: Path, kind: str) -> int:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise StorageError(f"{folder / LOCK}: not a regular file; delete it, or give another folder")
-            _lock(descriptor, folder, kind)
+            is_locked = _lock(descriptor, folder, kind)
             if _is_current(folder / LOCK, descriptor):
                 os.ftruncate(descriptor, 0)
                 os.lseek(descriptor, 0, os.SEEK_SET)
                 os.write(descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
-                return descriptor
+                return descriptor, is_locked
         except BaseException:
             os.close(descriptor)
             raise
@@ -94,13 +94,15 @@ def _acquire(folder: Path, kind: str) -> int:
     raise OSError(errno.EAGAIN, "it changes all the time")
 
 
-def _lock(descriptor: int, folder: Path, kind: str) -> None:
+def _lock(descriptor: int, folder: Path, kind: str) -> bool:
+    """Lock the file; return False if the file system has no locks."""
     try:
         if sys.platform == "win32":
             os.lseek(descriptor, _BEYOND, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
     except OSError as error:
         if error.errno in _IN_USE:
             holder = _holder(descriptor)
@@ -113,6 +115,7 @@ def _lock(descriptor: int, folder: Path, kind: str) -> None:
             error.strerror or error,
             kind,
         )
+        return False
 
 
 def _holder(descriptor: int) -> str:

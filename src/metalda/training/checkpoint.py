@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metalda.errors import InputError, StorageError
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
-from metalda.storage import check_writable, locate, locked, read_folder, write_folder
+from metalda.storage import check_writable, locate, locked, read_folder, remove_unfinished, write_folder
 from metalda.training.gibbs import ChainState, Generators, resume_chain
 from metalda.utils.checks import (
     check_array,
@@ -74,16 +74,18 @@ class Checkpoint:
     def hold(self, resume: bool) -> Iterator[None]:
         """Keep the folder for this run.
 
-        Raises an error if another process uses it, if it holds the progress of an earlier run that is not to be resumed,
-        or if it cannot be written.
+        Raises an error if another process uses it, if it holds the progress of an earlier run and `resume` is False, or
+        if it cannot be written.
         """
         check_writable(self.folder, KIND)
-        with locked(self.folder, KIND):
+        with locked(self.folder, KIND) as is_locked:
             if self.exists and not resume:
                 raise InputError(
                     f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
                     "or give another folder"
                 )
+            if is_locked:
+                remove_unfinished(self.folder, KIND)
             yield
 
     def save(self, progress: Progress) -> None:

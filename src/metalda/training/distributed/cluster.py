@@ -52,7 +52,7 @@ class Cluster:
         self._threads: dict[str, int] = {}  # of the workers that `map` uses
         self._numbers = count()
         self._name = f"{time.time_ns():x}"
-        self.is_interrupted = lambda: False  # whether to stop waiting for workers
+        self.is_interrupted: Callable[[], bool] = lambda: False  # whether to stop waiting for workers
 
     def require_workers(self) -> None:
         """Raise an error if a worker cannot be used, before any work is sent."""

@@ -55,8 +55,8 @@ class Snapshot(NamedTuple):
 class Recovery:
     """Runs a chain on a cluster. When workers are lost, it redistributes the shards and repeats lost iterations.
 
-    When they are lost after Ctrl-C, the chain ends on this machine, because Ctrl-C may have reached all workers: processes
-    of the same terminal. Iterations since the last snapshot are lost.
+    When they are lost after Ctrl-C, the chain ends on this machine, because a terminal sends Ctrl-C to all its
+    processes, which may include all workers. Iterations since the last snapshot are lost.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Recovery:
                 while self._progress.n_sweeps < n_sweeps:
                     self._step()
                 return action()
-            except WorkersLost as loss:  # noqa: PERF203
+            except WorkersLost as loss:
                 losses.append(str(loss))  # the exception keeps futures alive, so only its text is kept
                 logger.warning("Lost workers (%s); resuming from iteration %d.", losses[-1], self._snapshot.n_sweeps)
                 self._in_place = False
