@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -61,10 +61,10 @@ class Command:
     def _read(self) -> None:
         """Read the terminal, which otherwise blocks the command."""
         while self._master is not None:
-            try:
+            with suppress(OSError):  # the last process has closed it
                 self.shown += os.read(self._master, 4096)
-            except OSError:  # the last process has closed it
-                return
+                continue
+            return
 
     def wait_until(self, is_true: Callable[[], bool]) -> None:
         deadline = time.monotonic() + LIMIT

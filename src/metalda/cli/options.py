@@ -372,7 +372,7 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         ) from error
     except (TypeError, RuntimeError) as error:  # tls:// without certificates, or certificates without tls://
         raise ClusterError(
-            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in the settings of Dask, "
+            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in Dask's settings, "
             "such as DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and certificates need an address tls://…"
         ) from error
     with client:
