@@ -118,7 +118,7 @@ def test_ctrl_c_keeps_what_was_learnt(tmp_path: Path, where: str, terminal: bool
         command.press_ctrl_c()
         code = command.end()
         output = command.output
-    assert "Traceback" not in output
+    assert "Traceback" not in output, output
     assert code == 0, output
     assert "of 10000000 iterations; the model has the state of the last one" in output
     assert "Lost workers" not in output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -359,9 +359,14 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
     if address == "local":
         from metalda.utils.threads import count_jobs
 
-        with _local_workers(count_jobs(check_jobs(n_jobs))) as workers, Client(workers) as client:
-            logger.info("Dashboard: %s", client.dashboard_link)
-            yield client
+        workers = _local_workers(count_jobs(check_jobs(n_jobs)))
+        try:
+            with Client(workers) as client:
+                logger.info("Dashboard: %s", client.dashboard_link)
+                yield client
+        finally:
+            with suppress(Exception):  # a worker may be slow to end on a busy machine; all end with this process
+                workers.close()
         return
     try:
         client = Client(address, timeout=SECONDS)
@@ -392,6 +397,7 @@ def _local_workers(n_workers: int) -> Any:
 
     settings: dict[str, object] = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
     settings |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    settings["silence_logs"] = logging.CRITICAL  # Dask logs tracebacks when it closes; metalda reports lost workers
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")
     resource_tracker.ensure_running()  # the thread that starts it unblocks the signal
