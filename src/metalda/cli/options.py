@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -359,14 +359,13 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
     if address == "local":
         from metalda.utils.threads import count_jobs
 
-        workers = _local_workers(count_jobs(check_jobs(n_jobs)))
-        try:
-            with Client(workers) as client:
-                logger.info("Dashboard: %s", client.dashboard_link)
-                yield client
-        finally:
-            with suppress(Exception):  # a worker may be slow to end on a busy machine; all end with this process
-                workers.close()
+        with ExitStack() as stack:
+            workers = _local_workers(count_jobs(check_jobs(n_jobs)))
+            stack.callback(_close, workers)
+            client = Client(workers)
+            stack.callback(_close, client)
+            logger.info("Dashboard: %s", client.dashboard_link)
+            yield client
         return
     try:
         client = Client(address, timeout=SECONDS)
@@ -382,6 +381,12 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+def _close(part_of_cluster: Any) -> None:
+    """Close a local client or cluster. Processes that do not answer in time, on a busy machine, end with this one."""
+    with suppress(Exception):
+        part_of_cluster.close()
 
 
 def _local_workers(n_workers: int) -> Any:
