@@ -422,7 +422,10 @@ def run_kills(n: int, seed: int, names: list[str]) -> list[str]:
             losses.append(f"{scene.name}: {type(error).__name__}: {error}")
             shutil.copytree(scene.folder / "work", place / f"loss{number}-{scene.name}")
             killed[scene.name] += 1
-        if sum(killed.values()) == n:
+        n_killed = sum(killed.values())
+        if n_killed % 20 == 0:
+            print(f"{n_killed} of {n} kills, {len(losses)} losses so far", flush=True)
+        if n_killed == n:
             break
     for scene in scenes:
         kinds = ", ".join(f"{count} with the {kind} result" for kind, count in scene.outcomes.items())
