@@ -423,7 +423,7 @@ def run_kills(n: int, seed: int, names: list[str]) -> list[str]:
             shutil.copytree(scene.folder / "work", place / f"loss{number}-{scene.name}")
             killed[scene.name] += 1
         n_killed = sum(killed.values())
-        if n_killed % 20 == 0:
+        if n_killed and n_killed % 20 == 0:
             print(f"{n_killed} of {n} kills, {len(losses)} losses so far", flush=True)
         if n_killed == n:
             break
