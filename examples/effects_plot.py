@@ -4,6 +4,7 @@ python examples/effects_plot.py effects.png     # creates docs/images/effects.pn
 """
 
 import argparse
+import math
 
 from metalda import MetaLDA, datasets, plot_effects
 
@@ -16,7 +17,8 @@ options.add_argument("--modules", nargs="+", default=["asyncio", "email", "unitt
 given = options.parse_args()
 
 corpus = datasets.load_python_docs(limit=given.limit)
-model = MetaLDA(given.topics, n_iter=given.iterations, n_draws=30, random_state=0).fit(corpus)
+n_draws = math.ceil(given.iterations / 20)  # every tenth iteration of the second half
+model = MetaLDA(given.topics, n_iter=given.iterations, n_draws=n_draws, random_state=0).fit(corpus)
 
 # The topics whose effects differ most between these modules.
 effects = model.label_effects()

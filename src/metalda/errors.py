@@ -34,12 +34,21 @@ class ClusterError(InputError):
     """A cluster cannot be used, or can no longer be used; the message says why and how to continue."""
 
 
-def warn(message: str) -> None:
-    """Issue a UserWarning that names the line of the user's code, not one of metalda or scikit-learn."""
+class HintWarning(UserWarning):
+    """Input or settings are valid, but probably not what was meant; the message says what to do."""
+
+
+def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
+    """Issue a warning that names the line of the user's code, not one of metalda or scikit-learn."""
     packages = [os.path.dirname(__file__)]
     if "sklearn" in sys.modules:
         packages += sys.modules["sklearn"].__path__
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(tuple(packages)):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def hint(message: str) -> None:
+    """Warn that valid input or settings are probably not what was meant."""
+    warn(message, HintWarning)

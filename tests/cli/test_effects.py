@@ -89,6 +89,24 @@ def test_combinations_have_commas_between_labels(run: Run, write: Write, tmp_pat
     assert (first, second) == ("sky + 2019", "sky + 2020")
     own = run("effects", tmp_path / "m", "--contrast", "pets, all", "sky", "--format", "json")
     assert json.loads(own.stdout)[0]["first"] == "pets, all"
+    quoted = run("effects", tmp_path / "m", "--contrast", '"pets, all",2019', "sky,2019", "--format", "json")
+    assert json.loads(quoted.stdout)[0]["first"] == "pets, all + 2019"
+
+
+def test_labels_are_typed_by_value_and_by_number(run: Run, data: Path, tmp_path: Path) -> None:
+    fitting = ("--text", "body", "--labels", "section", "--bins", "year=1994,1998", "-k", 2, "--iterations", 9, "-q")
+    assert run("fit", data, "-o", tmp_path / "m", *fitting).exit_code == 0
+    for typed, name in (
+        ("pets", "section=pets"),
+        ("1994 <= year < 1998", "1994 ≤ year < 1998"),
+        ("year=1990", "year < 1994"),
+    ):
+        for option in ((), ("--proportions",)):
+            rows = json.loads(run("effects", tmp_path / "m", "--label", typed, *option, "--format", "json").stdout)
+            assert {row["label"] for row in rows} == {name}
+    shown = run("effects", tmp_path / "m", "--contrast", "pets,year=2003", "sky,year>=1998").stdout
+    assert shown.startswith("section=pets + year ≥ 1998 vs. section=sky + year ≥ 1998:")
+    assert "did you mean 'section=pets'?" in error_line(run("effects", tmp_path / "m", "--label", "pet"))
 
 
 def test_proportions_are_the_librarys(run: Run, model: Path) -> None:

@@ -27,7 +27,7 @@ def test_fit_prints_the_corpus_the_topics_and_what_to_type_next(run: Run, data: 
     assert result.exit_code == 0
     assert "news.jsonl: 16 documents" in result.stdout
     assert "2 labels" in result.stdout
-    assert re.search(r"MetaLDA: 2 topics, 6 iterations, [0-9.]+ s\n", result.stdout)
+    assert re.search(r"MetaLDA: 2 topics, 6 iterations, 1 draw, [0-9.]+ s\n", result.stdout)
     assert re.search(r"^ +[01] +\d+\.\d% .*rain", result.stdout, re.MULTILINE)
     assert f"metalda effects {tmp_path / 'model'}" in result.stdout
     assert metalda.load(tmp_path / "model").label_names_ == ("pets", "sky")
@@ -218,10 +218,17 @@ def test_java_input_is_used_as_it_is_unless_stop_words_are_asked_for(run: Run, w
     assert metalda.load(tmp_path / "m").vocabulary_ == ("The", "cat", "sun")
 
 
-@pytest.mark.parametrize(("quiet", "said"), [((), True), (("-q",), False)])
-def test_the_memory_that_training_needs_is_said_beforehand(
-    run: Run, data: Path, tmp_path: Path, quiet: tuple[str, ...], said: bool
+@pytest.mark.parametrize(("large", "quiet", "said"), [(0, (), True), (0, ("-q",), False), (10**9, (), False)])
+def test_much_memory_is_announced_before_training(
+    run: Run,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    large: int,
+    quiet: tuple[str, ...],
+    said: bool,
 ) -> None:
+    monkeypatch.setattr("metalda.training.memory.LARGE", large)
     result = run("fit", data, "-o", tmp_path / "model", "--text", "body", "-k", 2, "--iterations", 2, *quiet)
     assert ("metalda: Training needs" in result.stderr) == said
 

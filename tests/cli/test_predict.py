@@ -36,3 +36,25 @@ def test_labels_are_predicted_by_models_that_learnt_from_labels(
 def test_a_model_without_labels_does_not_predict_them(run: Run, data: Path, new: Path, tmp_path: Path) -> None:
     assert run("fit", data, "-o", tmp_path / "m", "--text", "body", "-k", 2, "--iterations", 4, "-q").exit_code == 0
     assert "train one with --labels" in error_line(run("predict", tmp_path / "m", new))
+
+
+def test_with_a_threshold_all_probable_labels_are_printed(run: Run, write: Write, tmp_path: Path) -> None:
+    records = [{"id": "a", "body": "cat dog cat dog", "tags": ["pets", "home"]}] * 6
+    records += [{"id": "b", "body": "rain sun wind rain", "tags": ["sky"]}] * 6
+    fitting = ("--text", "body", "--labels", "tags", "-k", 2, "--iterations", 60, "--seed", 1, "-q")
+    assert run("fit", write("tagged.jsonl", records), "-o", tmp_path / "m", *fitting).exit_code == 0
+    fitted = metalda.load(tmp_path / "m")
+    new = write("new.jsonl", [{"id": "n0", "body": "dog cat dog"}, {"id": "n1", "body": "sun rain rain"}])
+    arguments = ("predict", tmp_path / "m", new, "--threshold", "0.5")
+    found = json.loads(run(*arguments, "--format", "json").stdout)
+    expected = fitted.predict_labels(metalda.Corpus.read(new, text="body"), threshold=0.5)
+    assert [tuple(row["labels"]) for row in found] == expected
+    assert sorted(expected[0]) == ["home", "pets"]
+    rows = list(csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").stdout)))
+    assert [tuple(row["labels"].split("|")) for row in rows] == expected
+    table = run(*arguments).stdout.splitlines()
+    assert table[0].split(maxsplit=1) == ["id", "labels (probability)"]
+    assert f"{expected[0][0]} (" in table[1]
+    none = json.loads(run(*arguments[:-1], "1", "--format", "json").stdout)
+    assert none[0]["labels"] == []
+    assert "threshold must lie between 0 and 1, not 5.0" in error_line(run(*arguments[:-1], "5"))

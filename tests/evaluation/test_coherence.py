@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +273,43 @@ def test_a_column_of_a_compressed_file_is_read_by_number(tmp_path: Path, suffix:
     assert counts.missing == ("more",)
     assert counts.n_documents == 3
     assert counts.source["name"] == path.name
+
+
+def _change(name, value):
+    return lambda document, arrays: (arrays if name in arrays else document).update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_change("places", np.array([0, 1, 2, 4, 5, 99])), "places has values outside"),
+        (_change("places", np.array([0, 1, 2, 4, 5, -1])), "places has values outside"),
+        (_change("places", np.array([0, 2, 1, 4, 5, 8])), "places must be sorted"),
+        (_change("places", np.array([0, 1, 2, 3, 5, 8])), "places must be above the diagonal"),
+        (_change("places", np.array([0, 1, 3, 4, 5])), "counts must have the shape"),
+        (_change("counts", np.array([2, 9, 1, 2, 1, 1])), "counts has values outside of 1 … 2"),
+        (_change("counts", np.array([2, -1, 1, 2, 1, 1])), "counts has values outside"),
+        (_change("counts", np.array([1, 2, 1, 2, 1, 1])), "counts of pairs exceed those of their words"),
+        (_change("words", ["cat", "cat", "sun"]), "words must be distinct"),
+        (_change("words", []), "words must not be empty"),
+        (_change("words", "cat"), "words must be a list"),
+        (_change("window", "ten"), "window must be an integer"),
+        (_change("n_windows", 1.5), "n_windows must be an integer"),
+        (_change("as_gensim", 1), "as_gensim must be true or false"),
+        (_change("source", []), "source must be an object"),
+        (lambda document, arrays: document.pop("n_tokens"), "lack 'n_tokens'"),
+        (lambda document, arrays: arrays.pop("counts"), "lack 'counts'"),
+    ],
+)
+def test_wrong_saved_counts_are_refused(tmp_path, change, message):
+    from metalda.storage import read_folder, write_folder
+
+    count_windows(["cat", "dog", "sun"], ["cat dog", "cat dog sun"]).save(tmp_path / "a")
+    document, arrays = read_folder(tmp_path / "a", "counts")
+    assert arrays["places"].tolist() == [0, 1, 2, 4, 5, 8]
+    assert arrays["counts"].tolist() == [2, 2, 1, 2, 1, 1]
+    change(document, arrays)
+    write_folder(tmp_path / "a", "counts", document, arrays)
+    with pytest.raises(StorageError, match=re.escape(message)) as found:
+        WindowCounts.load(tmp_path / "a")
+    assert str(tmp_path / "a") in str(found.value)

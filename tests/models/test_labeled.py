@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import metalda
 from contracts import LABELS, PETS, QUICK, SKIES, corpus
 from metalda import LDA, Corpus, LabeledLDA, PartiallyLabeledLDA
 from metalda.errors import InputError
@@ -91,3 +92,14 @@ def test_topics_are_listed_with_their_labels():
     model = PartiallyLabeledLDA(1, n_shared=1, **QUICK).fit(corpus())
     for table in (model.topics(), model.topics(2, format="wide")):
         assert table["label"].tolist() == ["home", "pets", "sky", "(shared)"]
+
+
+def test_a_model_is_saved_with_the_parameters_it_was_fitted_with(tmp_path):
+    model = PartiallyLabeledLDA(2, n_shared=1, n_iter=20, random_state=0).fit(PETS + SKIES, LABELS)
+    expected = model.transform(PETS + SKIES)
+    model.set_params(topics_per_label=7, n_shared=3, doc_prior=3.0, n_jobs=2)
+    model.save(tmp_path / "model")
+    assert model.topics_per_label == 7
+    again = metalda.load(tmp_path / "model")
+    assert again.get_params() == {**model.get_params(), "topics_per_label": 2, "n_shared": 1, "doc_prior": 0.1}
+    np.testing.assert_array_equal(again.transform(PETS + SKIES), expected)

@@ -267,8 +267,10 @@ def test_a_document_of_a_million_words_is_fine():
 
 def test_a_frame_of_more_than_numbers_is_pointed_to_its_texts():
     frame = pd.DataFrame({"id": ["d0", "d1"], "text": ["cat dog", "sun rain"]})
-    with pytest.raises(InputError, match=r"give its column of texts"):
-        MetaLDA(2).fit(frame)
+    fitted = MetaLDA(2, n_iter=2, verbose=False).fit(["cat dog", "sun rain"])
+    for method in (MetaLDA(2).fit, fitted.transform):
+        with pytest.raises(InputError, match=r"give X\['text'\], or Corpus.from_frame\(X, text='text'\)"):
+            method(frame)
 
 
 def test_the_history_counts_the_tables_that_weights_are_drawn_from():

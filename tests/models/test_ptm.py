@@ -206,9 +206,19 @@ def test_documents_of_a_pseudo_document_have_its_proportions_and_empty_ones_the_
 
 def test_more_pseudo_documents_than_documents_is_one_clear_line():
     with pytest.raises(InputError, match="lower n_pseudo_documents to 10 or less") as error:
-        PTM(3, **QUICK).fit([*PETS, "", *SKIES])
+        PTM(3, n_pseudo_documents=1000, **QUICK).fit([*PETS, "", *SKIES])
     assert str(error.value).startswith("1,000 pseudo-documents are more than the 10 documents that have words")
     assert "\n" not in str(error.value)
+
+
+def test_by_default_there_are_as_many_pseudo_documents_as_documents_but_at_most_1000():
+    few = PTM(3, **QUICK).fit([*PETS, "", *SKIES])
+    same = PTM(3, n_pseudo_documents=10, **QUICK).fit([*PETS, "", *SKIES])
+    np.testing.assert_array_equal(few.components_, same.components_)
+    many = 101 * PETS + 101 * SKIES
+    settings = {"n_iter": 1, "random_state": 0, "verbose": False}
+    default, given = (PTM(3, n_pseudo_documents=n, **settings).fit(many) for n in (None, 1000))
+    np.testing.assert_array_equal(default.components_, given.components_)
 
 
 @pytest.mark.parametrize("parameters", [{"n_pseudo_documents": 0}, {"concentration": 0.0}, {"concentration": -1.0}])

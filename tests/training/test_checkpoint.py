@@ -230,3 +230,20 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
     ).fit(corpus())
     assert_same_model(metalda.load(model), expected)
     assert len(list(folder.iterdir())) == 2, "files of killed saves are cleared away"
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("change", [1e-300, 0.9, 1.001, 1e300])
+def test_a_wrong_mass_of_words_is_refused(case, change, tmp_path, monkeypatch):
+    from metalda.storage import read_folder, write_folder
+
+    with monkeypatch.context() as patch:
+        _interrupt_after(patch, 11)
+        with pytest.raises(MemoryError):
+            case.make(n_iter=12, thin=1, n_draws=3).fit(corpus(), checkpoint=tmp_path / "c", checkpoint_every=11)
+    document, arrays = read_folder(tmp_path / "c", "checkpoint")
+    arrays["draws.word_mass"] = arrays["draws.word_mass"].copy()
+    arrays["draws.word_mass"][1, 0] *= change
+    write_folder(tmp_path / "c", "checkpoint", document, arrays)
+    with pytest.raises(StorageError, match="word_mass"):
+        case.make(n_iter=12, thin=1, n_draws=3).fit(corpus(), checkpoint=tmp_path / "c", resume=True)

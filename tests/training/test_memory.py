@@ -16,7 +16,7 @@ from metalda.training import memory
 def test_fit_says_how_much_memory_it_needs(case, caplog):
     with caplog.at_level(logging.INFO, logger="metalda"):
         case.make().fit(corpus())
-    assert "Training needs less than 1 MB of memory." in caplog.text
+    assert "Training needs up to 1 MB of memory." in caplog.text
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -25,7 +25,7 @@ def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monke
     many = {} if case.topics_from_labels else {"n_components": 60_000}
     texts = [*["word" + str(i) for i in range(9_000)], "cat", "rain"]
     model, labels = case.make(**many, n_draws=1000), [str(i) for i in range(len(texts))]
-    with pytest.raises(InputError, match=r"needs about .* GB of memory, but this machine has about 1.5 GB free"):
+    with pytest.raises(InputError, match=r"needs up to about .* GB of memory, but this machine has about 1.5 GB free"):
         model.fit(texts, labels)
 
 
@@ -54,3 +54,25 @@ def test_words_on_the_disk_need_no_memory(n_shards, bytes_per_token, tmp_path, m
     assert arrays.is_mapped(on_disk.words)
     saved = memory.estimate_memory(here, 1, 1) - memory.estimate_memory(on_disk, 1, 1)
     assert saved == bytes_per_token * documents.n_tokens
+
+
+def test_draws_count(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 16 * 10**9)
+    monkeypatch.setattr("metalda.models.base.train", lambda *arguments, **others: pytest.fail("training began"))
+    with pytest.raises(InputError, match=r"needs up to about 24\.\d GB of memory, but this machine has about 16\.0 GB"):
+        LDA(60_000, n_draws=5_000, verbose=False).fit(["cat dog", "rain sun"])
+
+
+def test_fit_prints_the_memory_only_where_it_is_large(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from metalda.cli.app import app
+
+    (tmp_path / "n.txt").write_text("cat dog\nrain sun\n")
+    arguments = ["fit", str(tmp_path / "n.txt"), "-o", str(tmp_path / "m"), "-k", "2", "--iterations", "2"]
+    assert "of memory" not in CliRunner().invoke(app, arguments).output
+    monkeypatch.setattr(memory, "LARGE", 1)
+    assert "metalda: Training needs up to 1 MB of memory." in CliRunner().invoke(app, arguments).output
+    refused = CliRunner().invoke(app, [*arguments, "-k", "60000", "--n-draws", "5000000"])
+    assert refused.exit_code == 2
+    assert "metalda: training needs up to about" in refused.output

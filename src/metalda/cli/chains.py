@@ -22,6 +22,7 @@ def chains(
         int, typer.Option("--top", metavar="N", min=0, help="Effects to print, largest R-hat first; 0 prints all.")
     ] = 10,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Compute R-hat and effective sample sizes over several chains: fits that differ only in --seed.
 
@@ -35,7 +36,7 @@ def chains(
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         tables.print_json({"quantities": rows, "verdicts": table["verdict"].value_counts().to_dict()})
     elif format is Format.csv:
-        tables.print_frame(table.astype(object).where(table.notna(), ""))
+        tables.print_frame(table.astype(object).where(table.notna(), ""), raw=raw)
     else:
         _print_table(table, top)
 

@@ -83,6 +83,7 @@ def coherence(
         ),
     ] = None,
     encoding: options.Encoding = None,
+    max_document_bytes: options.MaxDocumentBytes = None,
     lowercase: options.Lowercase = True,
     token_pattern: options.TokenPattern = None,
     as_gensim: Annotated[
@@ -91,6 +92,7 @@ def coherence(
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Score topics by how often their top words occur together in a reference corpus. Higher is better.
 
@@ -98,6 +100,7 @@ def coherence(
     of the scores, and their number is printed.
     """
     import metalda
+    from metalda.corpus.files import MAX_DOCUMENT_BYTES
     from metalda.corpus.schema import TOKEN_PATTERN
     from metalda.evaluation.coherence import as_topics, find_measure
 
@@ -115,6 +118,7 @@ def coherence(
             token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
             format=input_format,
             encoding=encoding or "utf-8",
+            max_document_bytes=max_document_bytes or MAX_DOCUMENT_BYTES,
             n_jobs=options.check_jobs(jobs),
             cluster=cluster,
         ),
@@ -125,7 +129,7 @@ def coherence(
         tables.print_json(_plain(found))
     elif format is Format.csv:
         rows = [{"model": name, **row} for name, each in found.items() for row in each.to_frame().to_dict("records")]
-        tables.print_records(rows)
+        tables.print_records(rows, raw=raw)
     else:
         _print(found, reference)
 

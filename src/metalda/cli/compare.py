@@ -42,6 +42,7 @@ def compare(
     run_options: RunOptions,
     output: ResultFolder = Path("comparison"),
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train several models on one corpus, evaluate them, and print one table.
@@ -66,4 +67,4 @@ def compare(
         quiet=quiet,
     )
     if not quiet:
-        print_comparison(comparison, output, format, ("model", "topics"))
+        print_comparison(comparison, output, format, ("model", "topics"), raw=raw)

@@ -186,7 +186,13 @@ _TIME = Column(
 
 
 def print_comparison(
-    comparison: Comparison, output: Path, format: Format, names: Sequence[str], more: Sequence[Column] = ()
+    comparison: Comparison,
+    output: Path,
+    format: Format,
+    names: Sequence[str],
+    more: Sequence[Column] = (),
+    *,
+    raw: bool = False,
 ) -> None:
     """Print a row per model; the columns `names` identify it, and the columns `more` are additional measures."""
     document = comparison.to_plain()
@@ -195,7 +201,7 @@ def print_comparison(
         tables.print_json(document)
         return
     if format is Format.csv:
-        tables.print_records(rows)
+        tables.print_records(rows, raw=raw)
         return
     labels = {row["label_measure"] for row in rows} - {None}
     columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), _TIME)

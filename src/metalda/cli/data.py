@@ -27,8 +27,10 @@ class ReadingOptions:
     label_delimiter: options.Delimiter = None
     bins: options.Bins = None
     numbers: options.Numbers = None
+    decimal: options.Decimal = None
     input_format: options.Input = None
     encoding: options.Encoding = None
+    max_document_bytes: options.MaxDocumentBytes = None
     stop_words: options.StopWords = None
     min_df: options.MinDf = "1"
     max_df: options.MaxDf = "1.0"
@@ -54,8 +56,10 @@ class ReadingOptions:
             "label_delimiter": self.label_delimiter,
             "bins": options.bins(self.bins),
             "numbers": options.columns(self.numbers),
+            "decimal": self.decimal,
             "format": self.input_format,
             "encoding": self.encoding,
+            "max_document_bytes": self.max_document_bytes,
             "lowercase": self.lowercase,
             "ngram_range": (1, self.ngrams),
             "min_df": options.count_or_share(self.min_df, "--min-df"),
@@ -74,6 +78,7 @@ class NewTextOptions:
     text: options.Text = None
     input_format: options.Input = None
     encoding: options.Encoding = None
+    max_document_bytes: options.MaxDocumentBytes = None
     stop_words: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,6 +109,7 @@ class NewTextOptions:
                 id=id,
                 format=self.input_format,
                 encoding=self.encoding,
+                max_document_bytes=self.max_document_bytes,
                 verbose=verbose,
                 **labels,
                 **_stop_words(self.stop_words, lowercase=schema.lowercase),

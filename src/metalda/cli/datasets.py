@@ -54,12 +54,13 @@ def datasets(
         typer.Option("--output", "-o", metavar="FILE", help="Save the documents as .jsonl for metalda fit."),
     ] = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """List the built-in datasets; or load one, and compare its size with the paper."""
     if name is None:
         if folder or embeddings or download or output:
             raise InputError("options need the name of a dataset, as in metalda datasets reuters --folder data")
-        _print_all(format)
+        _print_all(format, raw)
         return
     from metalda.datasets import describe, load
 
@@ -71,10 +72,10 @@ def datasets(
     loaded = load(name, folder, verbose=sys.stderr.isatty(), **given)
     if output is not None:
         _write_documents(output, loaded)
-    _print_one(entry, loaded, format)
+    _print_one(entry, loaded, format, raw)
 
 
-def _print_all(format: Format) -> None:
+def _print_all(format: Format, raw: bool) -> None:
     from metalda.datasets import available, cache_folder
 
     entries = available()
@@ -83,7 +84,7 @@ def _print_all(format: Format) -> None:
         return
     if format is Format.csv:
         records = [asdict(entry) for entry in entries]
-        tables.print_records([{name: each[name] for name in each if name != "paper"} for each in records])
+        tables.print_records([{name: each[name] for name in each if name != "paper"} for each in records], raw=raw)
         return
     rows = [
         (
@@ -98,7 +99,7 @@ def _print_all(format: Format) -> None:
     print(f"\nFiles are searched in --folder, or in METALDA_DATA, then in {place}.")
 
 
-def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: Format) -> None:
+def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: Format, raw: bool) -> None:
     from metalda.datasets import count_empty, statistics
 
     found, n_empty = statistics(loaded), count_empty(loaded)
@@ -107,7 +108,7 @@ def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: F
         tables.print_json({"name": entry.name, **measures, "empty_documents": n_empty})
         return
     if format is Format.csv:
-        tables.print_records([{"measure": measure, **row} for measure, row in measures.items()])
+        tables.print_records([{"measure": measure, **row} for measure, row in measures.items()], raw=raw)
         return
     rows = [
         (measure.replace("_", " "), _number(row["ours"]), _number(row["paper"]), _percent(row["difference"]))

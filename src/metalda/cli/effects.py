@@ -15,6 +15,7 @@ from metalda.utils.terminal import short
 if TYPE_CHECKING:
     import pandas as pd
 
+    from metalda.meta.label_index import LabelIndex
     from metalda.models.base import TopicModel
 
 EPILOG = options.epilog("metalda effects model --contrast sport politics --plot effects.png")
@@ -27,14 +28,21 @@ def effects(
         float, typer.Option("--interval", metavar="PROBABILITY", help="Posterior probability of the intervals.")
     ] = 0.9,
     label: Annotated[
-        str | None, typer.Option("--label", metavar="NAME", help="Effects of this label (or feature) on all topics.")
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="Effects of this label (or feature) on all topics: genre=Drama (or Drama, if one column has it), "
+            "'1940 <= year < 1960' (or year=1950).",
+        ),
     ] = None,
     contrast: Annotated[
         tuple[str, str] | None,
         typer.Option(
             "--contrast",
             metavar="FIRST SECOND",
-            help="Difference between two labels, or between combinations: sport,2019 politics,2019.",
+            help="Difference between two labels, or between combinations: sport,2019 politics,2019. In a combination, "
+            "quote a label that contains a comma: '\"Smith, J.\",2019'.",
             show_default=False,
         ),
     ] = None,
@@ -59,6 +67,7 @@ def effects(
         typer.Option("--plot", metavar="FILE", help="Plot the effects: a .png, .svg or .pdf.", show_default=False),
     ] = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Print the effects of labels on topics, with posterior intervals.
 
@@ -67,16 +76,20 @@ def effects(
     to 0, so that uncertain effects come last.
     """
     import metalda
-    from metalda.models.effects import require_effects
+    from metalda.meta.label_index import LabelIndex
+    from metalda.models.effects import feature_weights, label_weights, require_effects
 
     _check_choice(label, contrast, proportions, features, plot)
     if top is None:
         top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
-    require_effects(fitted, "feature" if features else "label")
+    kind, weights = ("feature", feature_weights) if features else ("label", label_weights)
+    require_effects(fitted, kind)
+    index = LabelIndex(weights(fitted.fitted_).names, kind)
+    label = None if label is None else index.require(label)
     sides = None
     if contrast is not None:
-        sides = _labels_of(fitted, contrast[0], features), _labels_of(fitted, contrast[1], features)
+        sides = _labels_of(index, contrast[0]), _labels_of(index, contrast[1])
         compare = fitted.feature_contrasts if features else fitted.label_contrasts
         table = _farthest_from_zero(compare(*sides, interval=interval), top)
     elif proportions:
@@ -88,7 +101,7 @@ def effects(
 
         drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
         save_figure(drawn.figure, plot)
-    _print(fitted, table, interval, format)
+    _print(fitted, table, interval, format, raw)
 
 
 def _check_choice(
@@ -107,10 +120,10 @@ def _check_choice(
     check_figure_path(plot)
 
 
-def _labels_of(model: TopicModel, text: str, features: bool) -> list[str]:
-    """Return a label, or several separated by commas; a label may contain a comma."""
-    names = model.feature_names_ if features else model.label_names_
-    return [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+def _labels_of(index: LabelIndex, text: str) -> list[str]:
+    """Return a label, or several separated by commas; in a list, a label that contains a comma is quoted as in CSV."""
+    whole = index.find(text)
+    return [whole] if whole is not None else index.require_all(options.columns([text]) or [text])
 
 
 def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, features: bool) -> pd.DataFrame:
@@ -118,26 +131,16 @@ def _effects_of(model: TopicModel, interval: float, name: str | None, top: int, 
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if name is None:
         return strongest(table, "topic", top)
-    return _farthest_from_zero(_rows_of(table, name, model), top)
+    return _farthest_from_zero(table[table[table.columns[0]] == name], top)
 
 
 def _proportions_of(model: TopicModel, interval: float, name: str | None, top: int) -> pd.DataFrame:
     """Return the largest topics of each label, or of one."""
     table = model.label_proportions(interval)
     if name is not None:
-        table = _rows_of(table, name, model)
+        table = table[table["label"] == name]
     table = table.sort_values(["label", "proportion"], ascending=[True, False], kind="stable")
     return table.groupby("label", sort=False).head(top) if top else table
-
-
-def _rows_of(table: pd.DataFrame, name: str, model: TopicModel) -> pd.DataFrame:
-    from metalda.models.effects import suggest
-
-    kind = table.columns[0]
-    names = model.feature_names_ if kind == "feature" else model.label_names_
-    if name not in names:
-        raise InputError(f"the model has no {kind} {name!r}; {suggest(name, names)}")
-    return table[table[kind] == name]
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
@@ -152,11 +155,11 @@ def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
     return table.loc[order[: top or None]]
 
 
-def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format) -> None:
+def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format, raw: bool) -> None:
     if format is Format.json:
         tables.print_json(table.to_dict("records"))
     elif format is Format.csv:
-        tables.print_frame(table)
+        tables.print_frame(table, raw=raw)
     else:
         _print_table(model, table, interval)
 

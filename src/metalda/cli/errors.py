@@ -78,7 +78,7 @@ def _messages_as_lines() -> Iterator[None]:
 
     handler = _Lines()
     logger, propagates = logging.getLogger("metalda"), logging.getLogger("metalda").propagate
-    levels = {name: logging.getLogger(name).level for name in ("metalda.corpus", "metalda.memory")}
+    levels = {name: logging.getLogger(name).level for name in ("metalda.corpus", "metalda.memory", "metalda.models")}
     logger.addHandler(handler)
     logger.propagate = False
     logging.getLogger("metalda.corpus").setLevel(logging.INFO)  # how a file was read

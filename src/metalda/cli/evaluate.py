@@ -24,6 +24,7 @@ def evaluate(
     draws: options.Predicting = Draws.mean,
     jobs: options.Jobs = 1,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Print the perplexity of held-out documents: every second token, given the other tokens and the labels.
 
@@ -50,7 +51,7 @@ def evaluate(
         tables.print_json(result)
         return
     if format is Format.csv:
-        tables.print_records([result])
+        tables.print_records([result], raw=raw)
         return
     use = "ignored"
     if unseen is Unseen.features:

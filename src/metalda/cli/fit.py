@@ -127,7 +127,10 @@ def fit(
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
-        logging.getLogger("metalda.memory").setLevel(logging.INFO)  # the memory that training needs
+        from metalda.training.memory import NOTICE
+
+        logging.getLogger("metalda.memory").setLevel(NOTICE)  # the memory that training needs, if it is large
+        logging.getLogger("metalda.models").setLevel(logging.INFO)  # labels and features that are missing
     estimator.set_params(**found)
     start = time.perf_counter()
     with options.connected(cluster, jobs) as client:
@@ -189,7 +192,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     if model.n_iter_ < model.n_iter:
         iterations = f"stopped after {model.n_iter_:,} of {model.n_iter:,} iterations"
     topics = tables.count(len(model.components_), "topic")
-    print(f"{type(model).__name__}: {topics}, {iterations}, {seconds:.1f} s\n")
+    draws = tables.count(len(model.draws_), "draw")
+    print(f"{type(model).__name__}: {topics}, {iterations}, {draws}, {seconds:.1f} s\n")
     tables.print_topics(model, top_n=10)
     folder = clean(shlex.quote(str(output)))
     print(f"\nSaved to {clean(str(output))}. Next:")

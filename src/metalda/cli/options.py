@@ -85,7 +85,17 @@ Models = Annotated[
     list[Path],
     typer.Argument(metavar="MODEL…", help="Folders of saved models, two or more.", show_default=False, parser=location),
 ]
-Printing = Annotated[Format, typer.Option("--format", help="Output format.")]
+Printing = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        help="Output format. In csv, an apostrophe guards texts that a spreadsheet would run as formulas (= + - @).",
+    ),
+]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="Write texts to CSV as they are, without guards and escapes, for other programs."),
+]
 Jobs = Annotated[
     int,
     typer.Option(
@@ -183,6 +193,16 @@ Numbers = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        help="Decimal mark of the numbers in --bins and --numbers columns.  [default: .]",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
 Id = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="Column with document ids.", rich_help_panel=DATA)
 ]
@@ -199,6 +219,17 @@ Input = Annotated[
 Encoding = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1.", rich_help_panel=DATA),
+]
+MaxDocumentBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-document-bytes",
+        metavar="N",
+        min=1,
+        help="Refuse DATA with a larger document, which a small compressed file may contain.",
+        show_default="100 MB",
+        rich_help_panel=DATA,
+    ),
 ]
 StopWords = Annotated[
     list[str] | None,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from metalda.cli import options, tables
 from metalda.cli.data import NewTextOptions
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import short
 
-EPILOG = options.epilog("metalda predict model new.jsonl --format csv > labels.csv")
+EPILOG = options.epilog(
+    "metalda predict model new.jsonl --format csv > labels.csv", "metalda predict model new.jsonl --threshold 0.5"
+)
+_BETWEEN_LABELS = "|"  # in a cell of CSV, unless the training data had another delimiter
 
 
 def predict(
@@ -16,15 +23,27 @@ def predict(
     data: options.Data,
     new: NewTextOptions,
     id: options.Id = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            metavar="PROBABILITY",
+            help="Print all labels with at least this probability, such as 0.5, instead of the most probable label.",
+            show_default=False,
+        ),
+    ] = None,
     jobs: options.Jobs = 1,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Predict the labels of new documents with a model that was trained with labels (metalda, dmr, llda, pllda).
 
     Labels in DATA are not read. The table contains the most probable label; json and csv contain the probabilities of
-    all labels. For documents with several labels, select those with a probability above a threshold
-    such as 0.5.
+    all labels. For documents with several labels give --threshold.
     """
+    from metalda.models.transform import above_threshold, check_threshold
+
+    check_threshold(threshold)
     fitted = options.load_model(model, jobs)
     if not fitted.label_names_:
         raise InputError(
@@ -34,15 +53,33 @@ def predict(
     probabilities = fitted.predict_label_probabilities(corpus)
     names, values = list(probabilities.columns), probabilities.to_numpy()
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
-    best = values.argmax(axis=1)
+    column = "label" if threshold is None else "labels"
+    if threshold is None:
+        chosen = [[int(best)] for best in values.argmax(axis=1)]
+    else:
+        chosen = above_threshold(values, threshold)
+    rows = list(zip(ids, chosen, values.tolist(), strict=True))
     if format is Format.json:
-        rows = zip(ids, best, values.tolist(), strict=True)
         tables.print_json(
-            [{"id": i, "label": names[b], "probabilities": dict(zip(names, row, strict=True))} for i, b, row in rows]
+            [
+                {
+                    "id": i,
+                    column: names[own[0]] if threshold is None else [names[j] for j in own],
+                    "probabilities": dict(zip(names, row, strict=True)),
+                }
+                for i, own, row in rows
+            ]
         )
     elif format is Format.csv:
-        cells = ([i, names[b], *row] for i, b, row in zip(ids, best, values.tolist(), strict=True))
-        tables.print_csv(("id", "label", *names), cells)
-    else:
-        lines = [(short(i), short(names[b]), f"{row[b]:.2f}") for i, b, row in zip(ids, best, values, strict=True)]
+        schema = fitted.schema_
+        between = (None if schema is None else schema.label_delimiter) or _BETWEEN_LABELS
+        cells = ([i, between.join(names[j] for j in own), *row] for i, own, row in rows)
+        tables.print_csv(("id", column, *names), cells, raw=raw)
+    elif threshold is None:
+        lines = [(short(i), short(names[j]), f"{row[j]:.2f}") for i, (j,), row in rows]
         tables.print_table(("id", "label", "probability"), lines)
+    else:
+        cells_of_table = [
+            (short(i), ", ".join(f"{short(names[j])} ({row[j]:.2f})" for j in own)) for i, own, row in rows
+        ]
+        tables.print_table(("id", "labels (probability)"), cells_of_table)

@@ -11,6 +11,7 @@ import typer
 from metalda.cli import options, tables
 from metalda.cli.options import Format
 from metalda.errors import InputError
+from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
     from metalda.evaluation.runs import RunStore
@@ -72,6 +73,7 @@ def reproduce(
     ] = True,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Save a plot as well.")] = True,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run the experiments of the paper, and print its tables with our results next to the published ones.
@@ -109,9 +111,9 @@ def reproduce(
     if format is Format.json:
         tables.print_json(document)
     elif format is Format.csv:
-        tables.print_records(records)
+        tables.print_records(records, raw=raw)
     else:
-        print(text)
+        print("\n".join(map(clean, text.split("\n"))))
 
 
 def _table(experiment: Experiment, plan: Plan, store: RunStore, output: Path, *, plot: bool) -> Result:

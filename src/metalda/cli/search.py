@@ -54,6 +54,7 @@ def search(
         typer.Option("--plot", metavar="FILE", help="Plot the table to a .png, .svg or .pdf file.", show_default=False),
     ] = None,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a model with several numbers of topics, and print measures that help to choose one.
@@ -84,6 +85,6 @@ def search(
         save_figure(plot_search(table_by_size(comparison))[0].figure, plot)
     if quiet:
         return
-    print_comparison(comparison, output, format, ("topics",), BY_SIZE)
+    print_comparison(comparison, output, format, ("topics",), BY_SIZE, raw=raw)
     if plot is not None and format is Format.table:
         print(f"Plot saved to {clean(str(plot))}.")

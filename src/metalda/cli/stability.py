@@ -31,6 +31,7 @@ def stability(
         int, typer.Option("--top-n", "-n", metavar="N", min=1, help="Words per topic to compare and print.")
     ] = 10,
     format: options.Printing = Format.table,
+    raw: options.Raw = False,
 ) -> None:
     """Compare the topics of several models, such as fits with different seeds.
 
@@ -44,7 +45,7 @@ def stability(
     if format is Format.json:
         tables.print_json({"stability": found.score, "measure": measure.value, "topics": table.to_dict("records")})
     elif format is Format.csv:
-        tables.print_frame(table)
+        tables.print_frame(table, raw=raw)
     else:
         rows = found.topics[found.topics["model"] == 0].sort_values("similarity", ascending=False, kind="stable")
         cells = [(str(row.topic), f"{row.similarity:.3f}", tables.joined(row.words)) for row in rows.itertuples()]

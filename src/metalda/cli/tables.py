@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metalda.utils.csv_writer import write_csv
 from metalda.utils.terminal import clean, short, width
 
 if TYPE_CHECKING:
@@ -25,8 +25,12 @@ _NARROWEST = 20
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
-    """Print aligned text that fits the terminal: the last column wraps, others are right-aligned unless in `left`."""
-    for line in table_lines(header, list(rows), set(left), shutil.get_terminal_size((100, 24)).columns):
+    """Print aligned text that fits the terminal: the last column wraps, others are right-aligned unless in `left`.
+
+    Control characters are escaped here, whatever the cells contain.
+    """
+    header, cells = [clean(name) for name in header], [[clean(cell) for cell in row] for row in rows]
+    for line in table_lines(header, cells, set(map(clean, left)), shutil.get_terminal_size((100, 24)).columns):
         print(line)
 
 
@@ -101,29 +105,36 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print CSV with control characters escaped; numbers have six digits, words are separated by spaces."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([clean(name) for name in header])
-    writer.writerows([_csv_cell(value) for value in row] for row in rows)
+def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], *, raw: bool = False) -> None:
+    """Print CSV. Control characters are escaped and formulas guarded, unless raw; on a terminal always escaped."""
+    escape = _encodable if raw and not sys.stdout.isatty() else clean
+    cells = ([_escaped(value, escape) for value in row] for row in rows)
+    write_csv(sys.stdout, [escape(name) for name in header], cells, raw=raw)
 
 
-def print_records(records: Sequence[Mapping[str, Any]]) -> None:
+def print_records(records: Sequence[Mapping[str, Any]], *, raw: bool = False) -> None:
     """Print records with the same fields as CSV."""
-    print_csv(list(records[0]), (list(record.values()) for record in records))
+    print_csv(list(records[0]), (list(record.values()) for record in records), raw=raw)
 
 
-def print_frame(frame: pd.DataFrame) -> None:
+def print_frame(frame: pd.DataFrame, *, raw: bool = False) -> None:
     """Print a DataFrame as CSV."""
-    print_csv(list(frame.columns), frame.to_numpy(object))
+    print_csv(list(frame.columns), frame.to_numpy(object), raw=raw)
 
 
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, float):
-        return f"{value:.6g}"
+def _escaped(value: object, escape: Callable[[str], str]) -> object:
     if isinstance(value, list | tuple):
         value = " ".join(map(str, value))
-    return clean(value) if isinstance(value, str) else value
+    return escape(value) if isinstance(value, str) else value
+
+
+def _encodable(text: str) -> str:
+    """Return the text, or with escapes if it contains half of a surrogate pair, which cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return clean(text)
+    return text
 
 
 def count(n: int, noun: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metalda.cli import options, tables
 from metalda.cli.data import NewDocumentOptions
 from metalda.errors import InputError
+from metalda.utils.csv_writer import write_csv
 from metalda.utils.terminal import clean
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def transform(
         ),
     ],
     new: NewDocumentOptions,
+    raw: options.Raw = False,
     id: options.Id = None,
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
@@ -40,7 +41,8 @@ def transform(
     """Infer the topic proportions of new documents and write them to a file.
 
     DATA is read with the options of training unless options are given here. Out-of-vocabulary words that have
-    features are used; labels that the model was not trained on are ignored.
+    features are used; labels that the model was not trained on are ignored. In CSV, an apostrophe guards ids that a
+    spreadsheet would run as formulas (= + - @), unless --raw is given.
     """
     on_screen = str(output) == "-"
     if not on_screen:
@@ -53,9 +55,9 @@ def transform(
         proportions = fitted.transform(corpus, client=client)
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
     if on_screen:
-        tables.print_csv(_header(proportions), _rows(ids, proportions))
+        tables.print_csv(_header(proportions), _rows(ids, proportions), raw=raw)
         return
-    _write(output, ids, proportions)
+    _write(output, ids, proportions, raw)
     if not quiet:
         saved = tables.count(len(corpus), "document")
         print(f"Topic proportions of {saved} saved to {clean(str(output))}.")
@@ -71,7 +73,7 @@ def _check_output(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
 
 
-def _write(path: Path, ids: Sequence[str], proportions: np.ndarray) -> None:
+def _write(path: Path, ids: Sequence[str], proportions: np.ndarray, raw: bool) -> None:
     """Write one row per document; CSV and JSON Lines contain the ids, ``.npy`` only the numbers."""
     from metalda.storage import replacing
 
@@ -80,13 +82,13 @@ def _write(path: Path, ids: Sequence[str], proportions: np.ndarray) -> None:
         import numpy as np
 
         with replacing(path, "xb") as file:
-            np.save(file, proportions, allow_pickle=False)
+            header = np.lib.format.header_data_from_array_1_0(proportions)
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(np.ascontiguousarray(proportions).data)  # np.save would not notice a full disk
         return
     with replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
         if suffix == ".csv":
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(_header(proportions))
-            writer.writerows(_rows(ids, proportions))
+            write_csv(file, _header(proportions), _rows(ids, proportions), raw=raw)
         else:
             for name, row in zip(ids, proportions, strict=True):
                 json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row.tolist()]}, file)
@@ -97,6 +99,6 @@ def _header(proportions: np.ndarray) -> list[str]:
     return ["id", *(f"topic{k}" for k in range(proportions.shape[1]))]
 
 
-def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[str]]:
+def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[Any]]:
     for name, row in zip(ids, proportions, strict=True):
-        yield [name, *(f"{p:.6g}" for p in row)]
+        yield [name, *row.tolist()]

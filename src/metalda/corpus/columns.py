@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +24,11 @@ from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError
 from metalda.utils.frames import is_missing
 
+logger = logging.getLogger(__name__)
+
 _TEXT_FIELDS = ("text", "body", "content", "abstract", "document")
+_DECIMAL_COMMA = re.compile(r"[-+]?[\d.]*,\d+")
+_POINT_FOR_COMMA = {ord(","): ".", ord("."): "?"}  # a point between thousands is not a decimal mark
 
 
 class Columns:
@@ -40,8 +46,8 @@ class Columns:
         self.unit = unit
         self._schema = schema
         self._text = list(schema.text)
-        self._binned = [BinnedColumn(name, spec) for name, spec in schema.bins.items()]
-        self._scaled = [ScaledColumn(name, spec) for name, spec in schema.numbers.items()]
+        self._binned = [BinnedColumn(name, spec, schema.decimal) for name, spec in schema.bins.items()]
+        self._scaled = [ScaledColumn(name, spec, schema.decimal) for name, spec in schema.numbers.items()]
         self._numeric: list[NumericColumn] = [*self._binned, *self._scaled]
         numeric = {column.name for column in self._numeric}
         names = dict.fromkeys((*schema.labels, *(column.name for column in self._numeric)))
@@ -100,6 +106,8 @@ class Columns:
 
     def fitted(self) -> dict[str, Any]:
         """Return the text columns, edges and scales that were found in the data, for `Schema.fitted`."""
+        if not self._schema.text:
+            logger.info("%s: the text is the field %r (text=, --text)", self.source, self._text[0])
         return {
             "text": tuple(self._text),
             "bins": {column.name: column.edges for column in self._binned},
@@ -159,10 +167,13 @@ class NumericColumn(ABC):
     ----------
     name : str
         The column; part of the names of its labels.
+    decimal : str
+        The decimal mark of numbers that are texts: a point or a comma.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, decimal: str = ".") -> None:
         self.name = name
+        self._decimal = decimal
         self._values = array("d")
 
     def add(self, value: Any) -> None:
@@ -179,9 +190,14 @@ class NumericColumn(ABC):
         try:
             if isinstance(value, bool):
                 raise TypeError
-            number = float(value)
+            number = float(
+                value.translate(_POINT_FOR_COMMA) if self._decimal == "," and isinstance(value, str) else value
+            )
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"the field {self.name!r} holds {_short(value)}, not a number") from None
+            problem = f"the field {self.name!r} holds {_short(value)}, not a number"
+            if self._decimal == "." and isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip()):
+                problem += "; if the comma is the decimal mark, give decimal=',' (--decimal ,)"
+            raise InputError(problem) from None
         if math.isinf(number):
             raise InputError(f"the field {self.name!r} holds {_short(value)}, which is not finite")
         return number
@@ -194,8 +210,8 @@ class NumericColumn(ABC):
 class BinnedColumn(NumericColumn):
     """A numeric column cut into intervals, with a label for each; a missing number gives no label."""
 
-    def __init__(self, name: str, bins: int | Sequence[float]) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, bins: int | Sequence[float], decimal: str = ".") -> None:
+        super().__init__(name, decimal)
         self._bins = bins
 
     @cached_property
@@ -226,8 +242,8 @@ class BinnedColumn(NumericColumn):
 class ScaledColumn(NumericColumn):
     """A numeric column as a standardized covariate; a missing number counts as the mean."""
 
-    def __init__(self, name: str, scale: Sequence[float] | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, scale: Sequence[float] | None = None, decimal: str = ".") -> None:
+        super().__init__(name, decimal)
         self._given = scale
 
     @cached_property

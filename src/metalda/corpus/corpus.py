@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.columns import as_ids
 from metalda.corpus.counts import expand_counts
+from metalda.corpus.hints import warn_of_label_columns
 from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
@@ -27,6 +28,7 @@ from metalda.storage import PathLike, locate
 from metalda.utils.checks import reading_damage
 from metalda.utils.chunks import tally
 from metalda.utils.frames import as_list, is_missing
+from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.markup import html_table
 from metalda.utils.packed import PackedStrings
 
@@ -35,6 +37,18 @@ StopWords = str | Iterable[str] | None
 Bins = Mapping[str, int | Sequence[float]]
 Numbers = str | Sequence[str] | Mapping[str, Sequence[float] | None]
 
+_TOKENIZING = (
+    "lowercase",
+    "token_pattern",
+    "stop_words",
+    "ngram_range",
+    "min_df",
+    "max_df",
+    "max_features",
+    "analyzer",
+    "vocabulary",
+)  # of texts, keywords of `read` and `from_frame`
+_COLUMNS = ("text", "labels", "id", "format", "label_delimiter", "bins", "numbers", "decimal", "encoding")
 _SHOWN_DOCUMENTS = 5  # in a notebook
 
 
@@ -108,6 +122,7 @@ class Corpus:
                 raise InputError(f"{name} for {len(rows):,} documents, but there are {n_documents:,} documents")
 
     @classmethod
+    @names_wrong_keywords()
     def from_texts(
         cls,
         texts: Iterable[str | None],
@@ -159,6 +174,7 @@ class Corpus:
         return cls(**collect(Source("corpus", documents, Schema(**settings))))._with_meta(labels, ids)
 
     @classmethod
+    @names_wrong_keywords()
     def from_tokens(
         cls,
         documents: Iterable[Sequence[str]],
@@ -183,6 +199,7 @@ class Corpus:
         return cls(**{**collect(source), "schema": None})._with_meta(labels, ids)
 
     @classmethod
+    @names_wrong_keywords()
     def from_counts(
         cls,
         matrix: Any,
@@ -204,6 +221,7 @@ class Corpus:
         return replace(self, labels=as_labels(labels, len(self)), ids=as_ids(ids))
 
     @classmethod
+    @names_wrong_keywords(*_TOKENIZING)
     def from_frame(
         cls,
         frame: Any,
@@ -214,6 +232,7 @@ class Corpus:
         bins: Bins | None = None,
         numbers: Numbers | None = None,
         *,
+        decimal: str | None = None,
         schema: Schema | None = None,
         **tokenizing: Any,
     ) -> Corpus:
@@ -225,11 +244,14 @@ class Corpus:
             label_delimiter=label_delimiter,
             bins=bins,
             numbers=numbers,
+            decimal=decimal,
             **tokenizing,
         )
-        return cls(**collect(frame_source(frame, found)))
+        corpus = cls(**collect(frame_source(frame, found)))
+        return corpus if schema is not None else corpus._with_hints()
 
     @classmethod
+    @names_wrong_keywords(*_TOKENIZING)
     def read(
         cls,
         path: Data,
@@ -241,7 +263,9 @@ class Corpus:
         label_delimiter: str | None = None,
         bins: Bins | None = None,
         numbers: Numbers | None = None,
+        decimal: str | None = None,
         encoding: str | None = None,
+        max_document_bytes: int | None = None,
         schema: Schema | None = None,
         verbose: bool = False,
         **tokenizing: Any,
@@ -271,8 +295,13 @@ class Corpus:
         numbers : str, list of str or dict, optional
             Numeric fields that are standardized covariates, for models with real-valued labels (DMR): the mean is
             subtracted and the result divided by the standard deviation. A dict gives the center and the scale.
+        decimal : {".", ","}, optional
+            The decimal mark of numbers that are texts, as in CSV files; a point by default.
         encoding : str, optional
             The encoding of text files; UTF-8 by default.
+        max_document_bytes : int, optional
+            The largest document, 100 MB by default: a file with a larger line, record, row or page (or a folder with a
+            larger file) is refused, because a small compressed file can contain a document that fills the memory.
         schema : Schema, optional
             How to read, for example `model.schema_`: new documents are then read like the training data, with the
             same columns, bins, scales and tokenizing. Arguments override it. Its columns are ignored if the format
@@ -294,12 +323,16 @@ class Corpus:
             label_delimiter=label_delimiter,
             bins=bins,
             numbers=numbers,
+            decimal=decimal,
             encoding=encoding,
+            max_document_bytes=max_document_bytes,
             **tokenizing,
         )
-        return cls(**collect(open_source(place, found, verbose=verbose)))
+        corpus = cls(**collect(open_source(place, found, verbose=verbose)))
+        return corpus if schema is not None else corpus._with_hints()
 
     @classmethod
+    @names_wrong_keywords(*_COLUMNS, *_TOKENIZING)
     def prepare(
         cls,
         path: Data,
@@ -341,7 +374,14 @@ class Corpus:
         place: Any = locate_data(path)
         found = Schema.for_path(place, schema, **reading)
         prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume)
-        return cls.load(output)
+        corpus = cls.load(output)
+        return corpus if schema is not None else corpus._with_hints()
+
+    def _with_hints(self) -> Corpus:
+        """Warn of label columns that were probably meant otherwise. The columns of a given schema are known to fit."""
+        if self.schema is not None:
+            warn_of_label_columns(self.label_names, self.schema, len(self))
+        return self
 
     @property
     def shape(self) -> tuple[int, int]:

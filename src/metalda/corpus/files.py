@@ -21,6 +21,10 @@ _MAGIC = {b"\x1f\x8b\x08": ".gz", b"\xfd7zXZ\0": ".xz", **{b"BZh%d1AY&SY" % leve
 _CHUNK = 1 << 20
 _START = 8192
 
+MAX_DOCUMENT_BYTES = 100_000_000
+"""The default limit. The longest novels have 10 MB, and a page of Wikipedia at most 2 MB, while a few megabytes of a
+compressed file can unpack to a line of gigabytes. To tokenize 100 MB takes about 2 GB of memory."""
+
 
 def uncompressed_suffix(path: Path) -> str:
     """Return the suffix that determines the format: ``.jsonl`` of ``news.jsonl.gz``."""
@@ -121,23 +125,63 @@ def _describe_damage(error: Exception) -> str:
     return f"cannot be read: {error.strerror}"
 
 
-def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """Yield the lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
+@contextmanager
+def open_text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Open a file as text, decompressed; lines end at ``\\n`` only."""
     codec = text_codec(encoding)
     with (
         reading(path, encoding),
         open_binary(path) as binary,
-        io.TextIOWrapper(binary, encoding=codec, newline="\n") as lines,
+        io.TextIOWrapper(binary, encoding=codec, newline="\n") as text,
     ):
-        for line in lines:
-            yield line.removesuffix("\n").removesuffix("\r")
+        yield text
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
+def read_lines(path: Path, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[str]:
+    """Yield the lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
+    with open_text(path, encoding) as text:
+        number = 1
+        while line := text.readline(max_bytes + 2):  # at most so many characters, so that memory is bounded
+            yield check_line(line, path, number, max_bytes, encoding)
+            number += 1
+
+
+def check_line(line: str, path: Path, number: int, max_bytes: int, encoding: str) -> str:
+    """Return a line without its end; an error if it exceeds the limit."""
+    line = line.removesuffix("\n").removesuffix("\r")
+    if 4 * len(line) > max_bytes and exceeds(line, max_bytes, encoding):
+        raise too_large(f"{path} line {number}", max_bytes)
+    return line
+
+
+def pieces_of(text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield what is left of a file from `open_text`, in pieces of about a million characters."""
+    return iter(lambda: text.read(_CHUNK), "")
+
+
+def read_text(path: Path, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> str:
     """Return the content of a text file."""
     codec = text_codec(encoding)
     with reading(path, encoding), open_binary(path) as binary:
-        return str(binary.read(), codec)
+        content = bytearray()
+        while piece := binary.read(_CHUNK):
+            content += piece
+            if len(content) > max_bytes:
+                raise too_large(str(path), max_bytes)
+        return str(content, codec)
+
+
+def exceeds(text: str, max_bytes: int, encoding: str = "utf-8") -> bool:
+    """Return whether a text has more bytes in an encoding."""
+    return len(text) > max_bytes or len(text.encode(encoding, "surrogatepass")) > max_bytes
+
+
+def too_large(place: str, max_bytes: int) -> InputError:
+    """Return the error for a document above the limit."""
+    return InputError(
+        f"{place}: a document of more than {max_bytes:,} bytes; split it into several documents, or raise the limit "
+        "max_document_bytes (--max-document-bytes)"
+    )
 
 
 def read_start(path: Path) -> bytes:

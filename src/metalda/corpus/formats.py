@@ -16,7 +16,8 @@ from typing import Any
 from metalda.corpus.files import (
     begins_as_utf16,
     may_have_zeros,
-    read_lines,
+    open_text,
+    pieces_of,
     read_start,
     text_codec,
     uncompressed_suffix,
@@ -178,16 +179,14 @@ def _looks_wikipedia(path: Path, encoding: str) -> bool:
 
 
 def _looks_java(path: Path, encoding: str) -> bool:
-    """Return whether the first 50 nonempty lines have two tabs each."""
-    n_lines = 0
-    for line in read_lines(path, encoding):
-        if line and not line.isspace():
-            if line.count("\t") != 2:
-                return False
-            n_lines += 1
-            if n_lines == 50:
-                break
-    return n_lines > 0
+    """Return whether the first 50 nonempty lines, as far as a million characters contain them, have two tabs each."""
+    with open_text(path, encoding) as text:
+        pieces = pieces_of(text)
+        start = next(pieces, "")
+        if next(pieces, ""):  # the last line continues
+            start = start.rpartition("\n")[0] or start
+    lines = [line for line in start.split("\n") if line and not line.isspace()]
+    return bool(lines) and all(line.count("\t") == 2 for line in lines[:50])
 
 
 FORMATS: Mapping[str, FileFormat] = {

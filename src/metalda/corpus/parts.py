@@ -199,7 +199,7 @@ def merge_words(parts: Parts, schema: Schema, numbers: BinaryIO, n_documents: in
     for part in parts():
         own = part.vocabulary
         at = np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int32, len(own))
-        at.tofile(numbers)
+        numbers.write(np.ascontiguousarray(at).data)  # tofile would not notice a full disk
         if len(ids) > len(frequency):
             room = np.zeros(len(ids), np.int64)
             frequency, totals = np.concatenate([frequency, room]), np.concatenate([totals, room])

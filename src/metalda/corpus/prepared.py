@@ -46,6 +46,7 @@ from metalda.utils.threads import count_jobs
 _CORPUS, _PREPARATION = "corpus", "preparation"
 _TOKENIZING = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
 _MERGING = ("min_df", "max_df", "max_features", "vocabulary")
+_WITHOUT_EFFECT = ("max_document_bytes",)  # on the parts: data above the limit have none
 
 
 def save_parts(
@@ -252,7 +253,9 @@ def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
 
 def _identity(path: Any, schema: Schema) -> dict[str, Any]:
     """Return plain data that determines the parts. Filters by frequency are excluded: they apply to merged parts."""
-    settings = {name: _plain(value) for name, value in vars(schema).items() if name not in _MERGING}
+    settings = {
+        name: _plain(value) for name, value in vars(schema).items() if name not in (*_MERGING, *_WITHOUT_EFFECT)
+    }
     tokenizing = {name: settings.pop(name) for name in _TOKENIZING}
     vocabulary = schema.vocabulary
     tokenizing["vocabulary"] = None if vocabulary is None else _digest("\0".join(vocabulary))

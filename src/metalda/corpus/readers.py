@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections import deque
@@ -18,7 +17,20 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metalda.corpus.files import can_seek, one_line, open_binary, read_ahead, read_lines, read_text, reading
+from metalda.corpus.files import (
+    can_seek,
+    check_line,
+    one_line,
+    open_binary,
+    open_text,
+    pieces_of,
+    read_ahead,
+    read_lines,
+    read_text,
+    reading,
+    too_large,
+)
+from metalda.corpus.json_array import ArrayElements, excerpt
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
@@ -33,6 +45,8 @@ Select = Callable[..., list[str]]
 others; returns those that are needed."""
 
 _LARGEST_FIELD = 2**31 - 1
+_PIECE = 2**20  # characters
+_FEW_ROWS, _MANY_ROWS = 16, 1024  # of a Parquet file that are read at a time
 
 
 class Document(NamedTuple):
@@ -46,70 +60,44 @@ class Document(NamedTuple):
 def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
     """Read a JSON object per line, where empty lines are skipped, or one JSON array of objects."""
     is_first = True
-    for number, record in _json_values(path, schema.encoding):
+    for number, record in _json_values(path, schema):
         if not isinstance(record, dict):
-            raise InputError(f"{path} line {number}: not an object with fields, but {_excerpt(json.dumps(record))}")
+            raise InputError(f"{path} line {number}: not an object with fields, but {excerpt(json.dumps(record))}")
         if is_first:
             select(list(record), complete=False)
             is_first = False
         yield number, record
 
 
-def _json_values(path: Path, encoding: str) -> Iterator[tuple[int, Any]]:
+def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
     """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
-    is_first = True
-    lines = read_lines(path, encoding)
-    for number, line in enumerate(lines, start=1):
-        if not line or line.isspace():
-            continue
-        if is_first and line.lstrip().startswith("["):
-            yield from _array_elements(path, "\n".join([line, *lines]), number)
+    max_bytes, encoding = schema.max_document_bytes, schema.encoding
+    with open_text(path, encoding) as text:
+        start, number = "", 0
+        while not start and (piece := text.readline(_PIECE)):
+            start = piece.lstrip()
+            number += bool(start) or piece.endswith("\n")
+        if start.startswith("["):
+            yield from ArrayElements(path, chain([start], pieces_of(text)), number, max_bytes)
             return
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:
-            hint = "; each line must be an object, or the file one array of objects" if is_first else ""
-            raise InputError(
-                f"{path} line {number}: not JSON: {one_line(error)}, found {_excerpt(line)}{hint}"
-            ) from None
-        is_first = False
+        if start and not start.endswith("\n"):
+            start += text.readline(max_bytes + 2)
+        is_first = True
+        while start:
+            line = check_line(start, path, number, max_bytes, encoding)
+            if line and not line.isspace():
+                yield number, _parse_line(line, path, number, is_first)
+                is_first = False
+            start = text.readline(max_bytes + 2)
+            number += 1
 
 
-def _array_elements(path: Path, text: str, number: int) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of a JSON array that begins on the line `number`."""
-    decoder, space = json.JSONDecoder(), re.compile(r"[ \t\n\r]*")
-    counted = 0  # characters whose line breaks are counted in `number`
-
-    def skip(position: int) -> int:
-        found = space.match(text, position)
-        assert found is not None
-        return found.end()
-
-    def wrong(problem: str, position: int) -> InputError:
-        line = number + text.count("\n", counted, position)
-        return InputError(f"{path} line {line}: not JSON: {problem}, found {_excerpt(text[position : position + 61])}")
-
-    position = skip(text.index("[") + 1)
-    is_open = not text.startswith("]", position)
-    while is_open:
-        number += text.count("\n", counted, position)
-        counted = position
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            raise wrong(error.msg, error.pos) from None
-        except (ValueError, RecursionError) as error:
-            raise wrong(one_line(error), position) from None
-        yield number, value
-        position = skip(end)
-        is_open = text.startswith(",", position)
-        if is_open:
-            position = skip(position + 1)
-        elif not text.startswith("]", position):
-            raise wrong("expected a comma or the end of the array", position)
-    position = skip(position + 1)
-    if position < len(text):
-        raise wrong("the array has ended, but the file has not", position)
+def _parse_line(line: str, path: Path, number: int, is_first: bool) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        hint = "; each line must be an object, or the file one array of objects" if is_first else ""
+        raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {excerpt(line)}{hint}") from None
 
 
 def csv_records(path: Path, schema: Schema, select: Select) -> Records:
@@ -119,17 +107,18 @@ def csv_records(path: Path, schema: Schema, select: Select) -> Records:
     at semicolons.
     """
     _allow_long_fields()
-    lines = (line + "\n" for line in read_lines(path, schema.encoding))
+    lines = _RecordLines(path, schema)
     header = next(lines, "")
     separator = ";" if ";" in header and "," not in header else ","
     rows = csv.reader(chain([header], lines), delimiter=separator)
-    return _table(path, _numbered(path, rows), select)
+    return _table(path, _numbered(path, rows, lines), select)
 
 
 def tsv_records(path: Path, schema: Schema, select: Select) -> Records:
     """Read tab-separated values with a header; see `_tsv_rows` for quotes."""
     _allow_long_fields()
-    return _table(path, _tsv_rows(read_lines(path, schema.encoding)), select)
+    lines = read_lines(path, schema.encoding, schema.max_document_bytes)
+    return _table(path, _tsv_rows(lines, schema.max_document_bytes), select)
 
 
 def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
@@ -150,10 +139,35 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) ->
             yield number, dict(zip(header, row, strict=True))
 
 
-def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:
+class _RecordLines:
+    """The lines of a file, for a csv reader; a row of several lines may not exceed the limit."""
+
+    def __init__(self, path: Path, schema: Schema) -> None:
+        self._path, self._encoding, self._max_bytes = path, schema.encoding, schema.max_document_bytes
+        self._lines = read_lines(path, schema.encoding, schema.max_document_bytes)
+        self._n_characters = 0  # of the current row
+        self._number = 1  # the line on which it begins
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines) + "\n"
+        self._n_characters += len(line)
+        if self._n_characters > self._max_bytes + 2:
+            raise too_large(f"{self._path} line {self._number}", self._max_bytes)
+        return line
+
+    def begin_row(self, number: int) -> None:
+        self._n_characters, self._number = 0, number
+
+
+def _numbered(path: Path, rows: Any, lines: _RecordLines) -> Iterator[tuple[int, list[str]]]:
     """Yield each row of a csv reader with the number of its first line; empty lines are skipped."""
     while True:
         number = rows.line_num + 1
+        if number > 1:  # the header has been read
+            lines.begin_row(number)
         try:
             row = next(rows)
         except StopIteration:
@@ -164,7 +178,7 @@ def _numbered(path: Path, rows: Any) -> Iterator[tuple[int, list[str]]]:
             yield number, row
 
 
-def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+def _tsv_rows(lines: Iterator[str], max_bytes: int) -> Iterator[tuple[int, list[str]]]:
     """Yield rows of both kinds of TSV: spreadsheets quote fields, other programs write quotes unchanged.
 
     A row with a field that begins with a quote is read as quoted, over as many lines as needed. This is accepted if the
@@ -177,7 +191,7 @@ def _tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     for line in source:
         row, n_lines = line.split("\t"), 1
         if line.startswith('"') or '\t"' in line:
-            quoted = _quoted_row(line, source)
+            quoted = _quoted_row(line, source, max_bytes)
             are_rows = n_fields > 1 and all(text.count("\t") == n_fields - 1 for text in (line, *source.seen))
             if quoted is None or n_fields not in (0, len(quoted)) or (source.seen and are_rows):
                 source.put_back()
@@ -204,9 +218,12 @@ class _Lookahead:
     def __next__(self) -> str:
         return self._next.popleft() if self._next else next(self._lines)
 
-    def look(self, n_lines: int) -> Iterator[str]:
+    def look(self, n_lines: int, n_characters: int) -> Iterator[str]:
         for line in islice(self, n_lines):
             self.seen.append(line)
+            n_characters -= len(line)
+            if n_characters < 0:
+                return
             yield line
 
     def put_back(self) -> None:
@@ -214,9 +231,9 @@ class _Lookahead:
         self.seen.clear()
 
 
-def _quoted_row(line: str, source: _Lookahead) -> list[str] | None:
-    """Read the row that begins with this line as quoted, over at most 10,000 lines."""
-    lines = chain([line], source.look(10_000))
+def _quoted_row(line: str, source: _Lookahead, max_bytes: int) -> list[str] | None:
+    """Read the row that begins with this line as quoted, over at most 10,000 lines that are one document at most."""
+    lines = chain([line], source.look(10_000, max_bytes - len(line)))
     try:
         return next(csv.reader((text + "\n" for text in lines), delimiter="\t", strict=True))
     except csv.Error:
@@ -249,13 +266,40 @@ def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
                 raise InputError(f"{path}: two columns have the name {twice[0]!r}: rename one")
             names = select(all_names)
             number = 0
-            for batch in table.iter_batches(batch_size=1024, columns=names):
+            for batch in _parquet_batches(path, table, names, schema.max_document_bytes):
                 rows = f"{path} rows {number + 1} to {number + len(batch)}"
+                if batch.nbytes > schema.max_document_bytes:
+                    _check_cells(path, batch, number + 1, schema.max_document_bytes)
                 columns = [_cells(rows, name, batch.column(name)) for name in names]
                 for number, row in enumerate(zip(*columns, strict=True), start=number + 1):  # noqa: B020
                     yield number, dict(zip(names, row, strict=True))
         except (ArrowException, OSError) as error:
             raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
+
+
+def _parquet_batches(path: Path, table: Any, names: list[str], max_bytes: int) -> Iterator[Any]:
+    """Yield rows, few at a time where a small file may hold large cells; cells are decompressed page by page.
+
+    A group of rows whose cells exceed the limit on average is refused before it is decompressed.
+    """
+    n_before = 0
+    for g in range(table.num_row_groups):
+        group = table.metadata.row_group(g)
+        columns = [group.column(j) for j in range(group.num_columns)]
+        sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
+        largest = max((size for name, size in sizes.items() if name.split(".")[0] in names), default=0)
+        if group.num_rows and largest > max_bytes * group.num_rows + _PIECE:
+            raise too_large(f"{path} rows {n_before + 1} to {n_before + group.num_rows}", max_bytes)
+        n_rows = _MANY_ROWS if largest <= _PIECE else _FEW_ROWS
+        yield from table.iter_batches(batch_size=n_rows, row_groups=[g], columns=names)
+        n_before += group.num_rows
+
+
+def _check_cells(path: Path, batch: Any, number: int, max_bytes: int) -> None:
+    """Raise an error if a row of the batch, which begins with the row `number`, exceeds the limit."""
+    for i in range(len(batch)):
+        if batch.slice(i, 1).nbytes > max_bytes + 1024:  # Arrow adds a few bytes to every cell
+            raise too_large(f"{path} row {number + i}", max_bytes)
 
 
 def _cells(place: str, name: str, column: Any) -> list[Any]:
@@ -269,14 +313,15 @@ def _cells(place: str, name: str, column: Any) -> list[Any]:
 
 def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
     """Read a document per line; an empty line is an empty document, so that document and line numbers agree."""
-    return (Document(line) for line in read_lines(path, schema.encoding))
+    return (Document(line) for line in read_lines(path, schema.encoding, schema.max_document_bytes))
 
 
 def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
     """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
     for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
         label = name.rpartition("/")[0]
-        yield Document(read_text(file, schema.encoding), [label] if label else [], name)
+        text = read_text(file, schema.encoding, schema.max_document_bytes)
+        yield Document(text, [label] if label else [], name)
 
 
 def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
@@ -296,7 +341,7 @@ def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
 
 def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
     """Read ``ID<TAB>labels<TAB>words``, the format of the Java MetaLDA; words are used unchanged."""
-    for number, line in enumerate(read_lines(path, schema.encoding), start=1):
+    for number, line in enumerate(read_lines(path, schema.encoding, schema.max_document_bytes), start=1):
         if not line or line.isspace():
             continue
         parts = line.split("\t", 2)
@@ -312,9 +357,5 @@ def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
 def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
     """Read the articles of a Wikipedia dump, without markup; the title is the id."""
     with reading(path):
-        for title, text in read_articles(path, read_ahead(path)):
+        for title, text in read_articles(path, read_ahead(path), schema.max_document_bytes):
             yield Document(text, id=title)
-
-
-def _excerpt(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:57] + "...")

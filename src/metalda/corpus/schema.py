@@ -6,7 +6,6 @@ A corpus carries its schema and a model keeps it, so that new documents are read
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -15,9 +14,10 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from metalda.corpus.files import text_codec, uncompressed_suffix
+from metalda.corpus.files import MAX_DOCUMENT_BYTES, text_codec, uncompressed_suffix
 from metalda.corpus.formats import FORMATS, find_format
 from metalda.corpus.stream import Stream
+from metalda.corpus.token_pattern import compile_pattern
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
 
@@ -54,6 +54,8 @@ class Schema:
         For numeric columns: the number of quantile bins, or the inner edges.
     numbers : mapping, str or sequence of str
         Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
+    decimal : str
+        The decimal mark of numbers that are texts, for `bins` and `numbers`: "." or ",".
     format : str, optional
         The format of the files.
     suffix : str, optional
@@ -61,6 +63,9 @@ class Schema:
         suffix.
     encoding : str
         The encoding of text files.
+    max_document_bytes : int
+        Refuse files with a document (a line, record, row, file or page) above this size, 100 MB by default. Otherwise
+        a small compressed file could fill the memory. A fitted schema has the default.
     lowercase, token_pattern, stop_words, ngram_range, analyzer
         How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
         Python and on the command line: words such as "the" and "of" occur in all documents, and without the list they
@@ -88,9 +93,11 @@ class Schema:
     label_delimiter: str | None = None
     bins: Mapping[str, int | Sequence[float]] = field(default_factory=dict)
     numbers: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
+    decimal: str = "."
     format: str | None = None
     suffix: str | None = None
     encoding: str = "utf-8"
+    max_document_bytes: int = MAX_DOCUMENT_BYTES
     lowercase: bool = True
     token_pattern: str = TOKEN_PATTERN
     stop_words: str | Sequence[str] | None = "english"
@@ -123,6 +130,8 @@ class Schema:
         for name, kind in (("encoding", str), ("token_pattern", str), ("lowercase", bool)):
             if not isinstance(given[name], kind):
                 raise InputError(f"{name}={given[name]!r}: {kind.__name__} is needed, not {type(given[name]).__name__}")
+        if self.decimal not in (".", ","):
+            raise InputError(f"decimal={self.decimal!r}: the decimal mark is '.' or ',' (--decimal)")
         if self.label_delimiter == "":
             raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
         if twice := set(self.numbers).intersection(self.bins):
@@ -141,6 +150,9 @@ class Schema:
                 raise InputError(f"{name}={value!r}: a number of documents or a share of them is needed")
             if value < 0 or (not isinstance(value, Integral) and not value <= 1):
                 raise InputError(f"{name}={value!r}: an integer counts documents, a float is a share between 0 and 1")
+        size = self.max_document_bytes
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) < 2**62:
+            raise InputError(f"max_document_bytes={size!r}: a number of bytes of at least 1 is needed")
         n = self.max_features
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise InputError(f"max_features={n!r}: an integer of at least 1 is needed")
@@ -214,22 +226,22 @@ class Schema:
     def fitted(self, **found: Any) -> Schema:
         """Return the schema for new documents: with the columns, edges and scales `found`, without filters."""
         analyzer = FUNCTION if callable(self.analyzer) else self.analyzer
-        return replace(self, **{**found, **_FILTERS, "analyzer": analyzer})
+        return replace(self, **{**found, **_FILTERS, "analyzer": analyzer, "max_document_bytes": MAX_DOCUMENT_BYTES})
 
     def to_json(self) -> dict[str, Any]:
         """Return a fitted schema as plain data for JSON."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "max_document_bytes"}
 
     @classmethod
     def from_json(cls, saved: Any) -> Schema:
         """Return the fitted schema that `to_json` wrote; ValueError if the data are damaged."""
-        names = {each.name for each in fields(cls)}
+        names = {each.name for each in fields(cls)} - {"max_document_bytes"}
         if not isinstance(saved, dict) or set(saved) != names:
             raise ValueError("the schema does not have the fields of a schema")
         try:
             schema = cls(**saved)
-            re.compile(schema.token_pattern)
-        except (InputError, TypeError, re.error) as error:
+            compile_pattern(schema.token_pattern)
+        except (InputError, TypeError) as error:
             raise ValueError(f"the schema is not valid: {error}") from error
         if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
             raise ValueError("the schema has bins without edges, or numbers without a scale")

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from metalda.corpus.columns import Columns
-from metalda.corpus.files import read_ahead, reading, text_codec
+from metalda.corpus.files import MAX_DOCUMENT_BYTES, read_ahead, reading, text_codec, too_large
 from metalda.corpus.formats import FORMATS
 from metalda.corpus.labels import LabelCollector
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.stream import Stream
+from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
@@ -100,7 +101,10 @@ def collect(source: Source) -> dict[str, Any]:
     labels = LabelCollector()
     ids: list[str] = []
     for document in source.documents:
-        tokens.add(document.content)
+        try:
+            tokens.add(document.content)
+        except SlowPatternError as error:
+            raise InputError(f"{source.name}: document {len(tokens)}: {error}") from None
         labels.add(document.labels)
         if document.id is not None:
             ids.append(document.id)
@@ -137,6 +141,7 @@ def read_blocks(
     text: str | int | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    max_document_bytes: int = MAX_DOCUMENT_BYTES,
     verbose: bool = False,
 ) -> Iterator[Block]:
     """Yield the texts (or token lists) of a file in blocks, so that a few documents are in memory at a time.
@@ -147,7 +152,7 @@ def read_blocks(
         Any file or folder that `Corpus.read` reads.
     text : str or int, optional
         The field that holds the text; an integer is the number of a column, from 1, in a TSV file without a header.
-    format : str, optional
+    format, encoding, max_document_bytes
         As for `Corpus.read`.
     """
     codec = text_codec(encoding)
@@ -155,16 +160,16 @@ def read_blocks(
         if format not in (None, "tsv"):
             raise InputError(f"{path}: text={text} is the number of a TSV column, but the format is {format!r}")
         with _pieces(path, encoding, verbose) as pieces:
-            yield from _column(path, _lines(pieces, codec), text)
+            yield from _column(path, _lines(path, pieces, codec, max_document_bytes), text)
         return
-    schema = Schema.for_path(path, text=text, format=format, encoding=encoding)
+    schema = Schema.for_path(path, text=text, format=format, encoding=encoding, max_document_bytes=max_document_bytes)
     if schema.format == "text":  # whole blocks of lines, for speed
         with _pieces(path, encoding, verbose) as pieces:
-            for lines in _lines(pieces, codec):
+            for lines in _lines(path, pieces, codec, max_document_bytes):
                 yield [line for line in lines if line and not line.isspace()]
     elif schema.format == "wikipedia":  # dumps are large: the bar shows a share of the bytes
         with _pieces(path, encoding, verbose) as pieces:
-            yield from in_blocks(article for _, article in read_articles(path, pieces))
+            yield from in_blocks(article for _, article in read_articles(path, pieces, max_document_bytes))
     else:
         source = open_source(path, schema, verbose=verbose)
         yield from in_blocks(document.content for document in source.documents)
@@ -189,16 +194,22 @@ def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes
             yield read_ahead(path, bar.update)
 
 
-def _lines(pieces: Iterable[bytes], codec: str) -> Iterator[list[str]]:
+def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> Iterator[list[str]]:
+    """Yield the lines of each piece; a line that continues in the next piece may not exceed the limit."""
     decoder = codecs.getincrementaldecoder(codec)()
     begun: list[str] = []  # parts of a line that continues in the next piece
+    n_lines, n_begun = 0, 0  # lines so far, and characters of the line that is begun
     for piece in pieces:
         first, *others = decoder.decode(piece).split("\n")
         begun.append(first)
+        n_begun += len(first)
+        if n_begun > max_bytes:
+            raise too_large(f"{path} line {n_lines + 1:,}", max_bytes)
         if others:
             *whole, last = others
             yield ["".join(begun), *whole]
-            begun = [last]
+            begun, n_begun = [last], len(last)
+            n_lines += len(others)
     yield ["".join([*begun, decoder.decode(b"", final=True)])]
 
 

@@ -6,7 +6,6 @@ document frequency and renumbered in sorted order, as in `CountVectorizer`; the 
 
 from __future__ import annotations
 
-import re
 import warnings
 from array import array
 from collections import defaultdict
@@ -18,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metalda.corpus.schema import Schema
+from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.token_pattern import TokenFinder
 from metalda.errors import EmptyVocabularyError, InputError
 from metalda.utils.chunks import spans
 
@@ -40,6 +40,8 @@ def make_analyzer(schema: Schema) -> Analyzer:
     settings = schema.tokenizing
     if callable(schema.analyzer):
         return schema.analyzer
+    if schema.analyzer in (None, "word") and schema.token_pattern != TOKEN_PATTERN:
+        settings["tokenizer"] = TokenFinder(schema.token_pattern)
     if isinstance(schema.stop_words, tuple):
         settings["stop_words"] = list(schema.stop_words)
     try:
@@ -48,8 +50,6 @@ def make_analyzer(schema: Schema) -> Analyzer:
                 warnings.filterwarnings("ignore", "Your stop_words may be inconsistent", UserWarning)
             analyzer: Analyzer = CountVectorizer(**{**settings, "analyzer": schema.analyzer or "word"}).build_analyzer()
             return analyzer
-    except re.error as error:
-        raise InputError(f"token_pattern={schema.token_pattern!r} is not a regular expression: {error}") from error
     except ValueError as error:
         if isinstance(error, InputError):
             raise

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from metalda.corpus.files import MAX_DOCUMENT_BYTES, too_large
 from metalda.errors import InputError
 
 _DEEPEST = 20  # nested templates; those at a greater depth are kept
@@ -26,14 +27,16 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _MARKS = re.compile(r"'{2,}|^=+|=+\s*$|__[A-Z]+__", re.MULTILINE)
 
 
-def read_articles(path: Path, pieces: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+def read_articles(
+    path: Path, pieces: Iterable[bytes], max_bytes: int = MAX_DOCUMENT_BYTES
+) -> Iterator[tuple[str, str]]:
     """Yield title and text of the articles of a dump, given its bytes; one page is in memory at a time.
 
     Talk and other pages outside the main namespace, redirects and empty pages are skipped.
     """
-    root = None
+    root, source = None, _Pieces(path, pieces, max_bytes)
     try:
-        for event, element in ElementTree.iterparse(_Pieces(pieces), events=("start", "end")):
+        for event, element in ElementTree.iterparse(source, events=("start", "end")):
             if root is None:
                 root = element
                 if _name(root) != "mediawiki":
@@ -41,6 +44,7 @@ def read_articles(path: Path, pieces: Iterable[bytes]) -> Iterator[tuple[str, st
             elif event == "end" and _name(element) == "page":
                 title, text = _article(element)
                 root.clear()
+                source.begin_page()
                 if text:
                     yield title, strip_markup(text)
     except ElementTree.ParseError as error:
@@ -48,13 +52,24 @@ def read_articles(path: Path, pieces: Iterable[bytes]) -> Iterator[tuple[str, st
 
 
 class _Pieces:
-    """An iterator of bytes as a file for the parser, which accepts pieces of any size."""
+    """An iterator of bytes as a file for the parser, which accepts pieces of any size.
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
+    A page may exceed the limit by two pieces: pages begin and end within pieces.
+    """
+
+    def __init__(self, path: Path, pieces: Iterable[bytes], max_bytes: int) -> None:
+        self._path, self._pieces, self._max_bytes = path, iter(pieces), max_bytes
+        self._n_bytes = 0  # of whole pieces since the last page ended
 
     def read(self, size: int = -1) -> bytes:
-        return next(self._pieces, b"")
+        if self._n_bytes > self._max_bytes:
+            raise too_large(f"{self._path}: a page", self._max_bytes)
+        piece = next(self._pieces, b"")
+        self._n_bytes += len(piece)
+        return piece
+
+    def begin_page(self) -> None:
+        self._n_bytes = 0
 
 
 def _article(page: ElementTree.Element) -> tuple[str, str | None]:

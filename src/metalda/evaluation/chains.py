@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError, missing_extra
 from metalda.evaluation.matching import affinity, match
 from metalda.models.effects import center, feature_weights, label_weights
-from metalda.training.loop import count_burn_in, kept_iterations
+from metalda.training.loop import kept_iterations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,7 +243,7 @@ def require_chains(models: Sequence[TopicModel]) -> None:
 
 def _likelihoods(models: Sequence[TopicModel]) -> NDArray[np.float64]:
     """Return the log-likelihood [chain, iteration] after the burn-in."""
-    traces = [model.fitted_.history["log_likelihood"][count_burn_in(model.n_iter, model.burn_in) :] for model in models]
+    traces = [model.fitted_.history["log_likelihood"][model.n_burn_in :] for model in models]
     return _stack_last(traces)
 
 
@@ -328,5 +328,5 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """Return the log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
     trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
-    kept = kept_iterations(model.n_iter, model.burn_in, model.thin, model.n_draws)
+    kept = kept_iterations(model.n_iter, model.n_burn_in, model.thin, model.n_draws)
     return trace[[number - 1 for number in sorted({*kept, len(trace)}) if 0 < number <= len(trace)]]

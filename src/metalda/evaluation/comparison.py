@@ -26,6 +26,7 @@ from metalda.models.registry import parameters_of
 from metalda.models.saving import fingerprint
 from metalda.storage import check_writable, replacing, write_document
 from metalda.storage.manifest import package_version
+from metalda.utils.csv_writer import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,9 +122,10 @@ class Comparison:
         return {"settings": self.settings, **rows}
 
     def save(self, folder: Path) -> None:
-        """Write ``comparison.csv`` and ``comparison.json``."""
+        """Write ``comparison.csv``, with guards against formulas, and ``comparison.json``."""
+        table = self.by_model()
         with replacing(folder / "comparison.csv", "x", encoding="utf-8", newline="") as file:
-            self.by_model().to_csv(file, index=False, lineterminator="\n", float_format="%.6g")
+            write_csv(file, list(table.columns), table.astype(object).where(table.notna(), "").to_numpy())
         write_document(folder / "comparison.json", "comparison", self.to_plain())
 
 

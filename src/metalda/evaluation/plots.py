@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metalda.errors import InputError, missing_extra
+from metalda.meta.label_index import LabelIndex
 from metalda.models.base import TopicModel
-from metalda.models.effects import require_effects, suggest
+from metalda.models.effects import require_effects
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def plot_effects(
     model : TopicModel
         A fitted model with effects: MetaLDA or DMR with labels; with ``features=True`` MetaLDA or WFLDA.
     labels : str or list of str, optional
-        Labels (or features) to show; all by default.
+        Labels (or features) to show, typed as for `model.label_contrasts`; all by default.
     topics : int or list of int, optional
         Topics to show; all by default.
     contrast : pair, optional
@@ -145,11 +146,7 @@ def _effects(
     table = model.feature_effects(interval) if features else model.label_effects(interval)
     if labels is None:
         return table, kind
-    names = model.feature_names_ if features else model.label_names_
-    wanted = [labels] if isinstance(labels, str) else list(dict.fromkeys(labels))
-    for name in wanted:
-        if name not in names:
-            raise InputError(f"the model has no {kind} {name!r}; {suggest(name, names)}")
+    wanted = LabelIndex(model.feature_names_ if features else model.label_names_, kind).require_all(labels)
     order = {name: number for number, name in enumerate(wanted)}
     table = table[table[kind].isin(wanted)]
     return table.sort_values(kind, key=lambda column: column.map(order), kind="stable"), kind

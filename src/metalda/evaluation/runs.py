@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from metalda.errors import StorageError
 from metalda.storage.manifest import package_version
+from metalda.training.checkpoint import Checkpoint
 
 if sys.platform != "win32":
     import fcntl
@@ -220,8 +221,9 @@ def _run(job: Job, store: RunStore, data: Path | None) -> None:
 
 def fit_whole(model: TopicModel, train: Corpus, checkpoint: Path | None, every: int) -> None:
     """Fit all iterations, from the checkpoint if there is one. Ctrl-C raises KeyboardInterrupt after an iteration."""
+    resume = checkpoint is not None and Checkpoint(checkpoint, every, {}).exists
     with _without_early_stop_warning():
-        model.fit(train, checkpoint=checkpoint, checkpoint_every=every, resume=checkpoint is not None)
+        model.fit(train, checkpoint=checkpoint, checkpoint_every=every, resume=resume)
     if model.n_iter_ < model.n_iter:
         raise KeyboardInterrupt
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus import Corpus
+from metalda.corpus.files import MAX_DOCUMENT_BYTES
 from metalda.corpus.formats import is_saved
 from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
@@ -28,11 +29,24 @@ from metalda.evaluation.reference import (
 )
 from metalda.storage import read_folder, write_folder
 from metalda.training.distributed.cluster import Cluster
+from metalda.utils.checks import (
+    check_array,
+    check_ascending,
+    check_flag,
+    check_indices,
+    check_integer,
+    check_keys,
+    check_names,
+    check_object,
+    check_range,
+    reading_damage,
+)
 from metalda.utils.threads import count_jobs
 
 Reference = str | os.PathLike[str] | Corpus | Iterable[str | Sequence[str]]
 
 _KIND = "counts"
+_FIELDS = ("words", "window", "n_windows", "n_documents", "n_short", "n_tokens", "as_gensim", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,24 +120,49 @@ class WindowCounts:
         """Save as a folder, atomically; only pairs that occur take space."""
         places = np.flatnonzero(self.together)
         arrays = {"places": places, "counts": self.together.ravel()[places]}
-        names = ("words", "window", "n_windows", "n_documents", "n_short", "n_tokens", "as_gensim", "source")
-        write_folder(path, _KIND, {name: getattr(self, name) for name in names}, arrays)
+        write_folder(path, _KIND, {name: getattr(self, name) for name in _FIELDS}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WindowCounts:
         """Load a saved folder."""
         document, arrays = read_folder(path, _KIND)
-        try:
-            words = tuple(document.pop("words"))
-            together = np.zeros((len(words), len(words)), np.int64)
-            together.ravel()[arrays["places"]] = arrays["counts"]
-            return cls(words=words, together=together, **document)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise StorageError(f"{path}: damaged: {error}") from error
+        with reading_damage(path, "folder of counts", "count again"):
+            check_keys("the counts", document, _FIELDS)
+            check_keys("the arrays", arrays, ("places", "counts"))
+            words = check_names("words", document["words"])
+            if not words:
+                raise StorageError("words must not be empty")
+            sizes = {name: check_integer(name, document[name], 0) for name in _FIELDS if name.startswith("n_")}
+            return cls(
+                words=words,
+                together=_unpack_pairs(arrays["places"], arrays["counts"], len(words), sizes["n_windows"]),
+                window=check_integer("window", document["window"], 0),
+                as_gensim=check_flag("as_gensim", document["as_gensim"]),
+                source=check_object("source", document["source"]),
+                **sizes,
+            )
 
     def __repr__(self) -> str:
         windows = f"windows of {self.window} words" if self.window else "whole documents"
         return f"WindowCounts: {len(self.words):,} words ({len(self.missing):,} missing), {self.n_windows:,} {windows}"
+
+
+def _unpack_pairs(places: NDArray[Any], counts: NDArray[Any], n_words: int, n_windows: int) -> NDArray[np.int64]:
+    """Return the matrix of counts, given those that are not 0 and their places in it."""
+    check_array("places", places, np.int64, (None,))
+    check_array("counts", counts, np.int64, places.shape)
+    check_indices("places", places, n_words**2)
+    check_ascending("places", places, np.array([0, len(places)]))
+    check_range("counts", counts, 1, n_windows)
+    rows, columns = np.divmod(places, n_words)
+    if (rows > columns).any():
+        raise StorageError("places must be above the diagonal, or on it")
+    together = np.zeros((n_words, n_words), np.int64)
+    together.ravel()[places] = counts
+    single = np.diagonal(together)
+    if (counts > np.minimum(single[rows], single[columns])).any():
+        raise StorageError("counts of pairs exceed those of their words")
+    return together
 
 
 def count_windows(
@@ -134,6 +173,7 @@ def count_windows(
     text: str | int | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    max_document_bytes: int = MAX_DOCUMENT_BYTES,
     lowercase: bool = True,
     token_pattern: str = TOKEN_PATTERN,
     as_gensim: bool = False,
@@ -156,7 +196,7 @@ def count_windows(
         one window.
     text : str or int, optional
         The field of the file that contains the text; in a TSV file without header, the number of the column, from 1.
-    format, encoding
+    format, encoding, max_document_bytes
         As in `Corpus.read`; by default the format is detected from the file name.
     lowercase, token_pattern
         How texts are tokenized: by default lower-cased, with every run of two or more letters or digits a word. Stop
@@ -201,7 +241,14 @@ def count_windows(
         batches, encode = corpus_batches(reference, chosen)
     else:
         if isinstance(reference, str | os.PathLike | Stream):
-            blocks = read_blocks(path, text=text, format=format, encoding=encoding, verbose=verbose)
+            blocks = read_blocks(
+                path,
+                text=text,
+                format=format,
+                encoding=encoding,
+                max_document_bytes=max_document_bytes,
+                verbose=verbose,
+            )
         else:
             blocks = in_blocks(reference)
         batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)

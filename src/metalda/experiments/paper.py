@@ -29,7 +29,7 @@ MODELS = {
     model.name: model
     for model in (
         PaperModel("LDA", "lda"),
-        PaperModel("PTM", "ptm"),
+        PaperModel("PTM", "ptm:n_pseudo_documents=1000"),
         PaperModel("MetaLDA-def-def", "metalda:doc_prior=default,word_prior=default"),
         PaperModel("DMR", "dmr", labels=True),
         PaperModel("MetaLDA-dl-0.01", "metalda:doc_prior=labels,word_prior=0.01", labels=True),

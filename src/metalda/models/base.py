@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
-from metalda.errors import InputError
+from metalda.corpus.hints import warn_of_labels
+from metalda.errors import InputError, hint
 from metalda.meta.design import Design
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
@@ -27,6 +29,7 @@ from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.loop import Trained, kept_iterations, train
 from metalda.training.memory import require_memory
+from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
@@ -35,11 +38,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
+_FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 
 
 class TopicModel(FoldingIn):
     """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
 
+    @names_wrong_keywords()
     def fit(
         self,
         X: Any,
@@ -81,9 +86,10 @@ class TopicModel(FoldingIn):
         if corpus.n_tokens == 0:
             raise InputError("every document is empty: there is no word to learn from; check the tokenizing options")
         problem = self._build_problem(corpus)
+        keep, n_jobs = kept_iterations(self.n_iter, self.n_burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
+        self._warn_of_settings(corpus, problem.n_topics, len(keep))
         cluster = None if client is None else self._require_cluster(client, problem)
-        keep, n_jobs = kept_iterations(self.n_iter, self.burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
-        require_memory(problem, len(keep), n_jobs)
+        require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
         with open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume) as opened:
             trained = train(
                 problem,
@@ -146,6 +152,23 @@ class TopicModel(FoldingIn):
             corpus.words,
         )
 
+    def _warn_of_settings(self, corpus: Corpus, n_topics: int, n_kept: int) -> None:
+        """Give hints on settings that are valid but probably not meant."""
+        read_from_columns = corpus.schema is not None and corpus.schema.has_labels
+        if self.uses_labels and corpus.labels is not None and not read_from_columns:
+            used = _drop_empty_columns(corpus.labels)
+            assert used is not None
+            warn_of_labels(used.names, len(corpus))
+        if hasattr(self, "n_components") and n_topics > len(corpus):
+            hint(f"{n_topics:,} topics are more than the {len(corpus):,} documents: lower n_components (--topics)")
+        if n_kept < self.n_draws != type(self).n_draws:  # the default is the largest number
+            needed = self.thin * (self.n_draws - 1) + 1  # iterations after the burn-in
+            n_iter = max(2 * needed if self.burn_in is None else 0, self.n_burn_in + needed)
+            hint(
+                f"n_draws={self.n_draws:,}, but the iterations after the burn-in give {n_kept:,}: raise n_iter "
+                f"(--iterations) to {n_iter:,}, or lower thin (--thin), which is {self.thin:,}"
+            )
+
     def _count_shards(self, corpus: Corpus) -> int:
         if self.n_shards != "auto":
             return min(int(self.n_shards), len(corpus))
@@ -187,18 +210,23 @@ class TopicModel(FoldingIn):
             n_iter=trained.n_sweeps,
             n_shards=n_shards,
             named_words=named_words,
+            parameters={name: value for name, value in self.get_params(deep=False).items() if name not in _FREE},
         )
         self.n_features_in_ = len(vocabulary)  # scikit-learn assigns it, so it cannot be a property
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it."""
+        """Write the model as a folder of safetensors and JSON; `metalda.load` reads it.
+
+        Parameters have the values that they had when the model was fitted, except for `n_jobs` and `verbose`.
+        """
         name = type(self).__name__
         if name not in CLASSES:
             raise InputError(
                 f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
             )
-        write_folder(path, "model", *pack_model(self, self.fitted_))
+        as_fitted = copy(self).set_params(**self.fitted_.parameters)
+        write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
 
 
 def _drop_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import compress
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone, no_extra
 from metalda.samplers.folding import Documents, infer_theta
+from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -53,6 +54,12 @@ class Declaration(EffectTables):
         "verbose": ["boolean"],
     }
 
+    def __new__(cls, *_: object, **parameters: object) -> Declaration:
+        """Check the names of the parameters. The dataclass of the model makes `__init__`, so it cannot."""
+        require_known(cls.__name__, parameters, [field.name for field in fields(cls) if field.init])
+        made: Declaration = super().__new__(cls)
+        return made
+
     @abstractmethod
     def _prior_of_documents(self, design: Design) -> LogLinear:
         """Return the prior of documents with these labels."""
@@ -60,6 +67,11 @@ class Declaration(EffectTables):
     @abstractmethod
     def _prior_of_words(self, design: Design) -> LogLinear:
         """Return the prior of words with these features."""
+
+    @property
+    def n_burn_in(self) -> int:
+        """Iterations before the first draw is kept: `burn_in`, or half of `n_iter`."""
+        return self.n_iter // 2 if self.burn_in is None else int(self.burn_in)
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         """Return the sampler that assigns topics."""

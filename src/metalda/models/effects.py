@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from scipy.special import softmax
 
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
+from metalda.meta.label_index import LabelIndex
 from metalda.models.fitted import Fitted, FittedModel, available_if
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class EffectTables(FittedModel):
         Parameters
         ----------
         first, second : str or list of str
-            A label, or labels that a document has together. Labels in both cancel.
+            A label, or labels that a document has together. Labels in both cancel. ``"1940 <= year < 1960"``,
+            ``"year=1950"`` and ``"Drama"`` find the labels ``1940 ≤ year < 1960`` and ``genre=Drama``.
         interval : float
             Posterior probability of the intervals.
 
@@ -213,7 +214,9 @@ def weight_contrasts(
     weights: Weights, first: str | Iterable[str], second: str | Iterable[str], interval: float
 ) -> pd.DataFrame:
     """Return for each topic log alpha of documents with labels `first` minus that of documents with `second`."""
-    sides = [_chosen(weights, side) for side in (first, second)]
+    index = LabelIndex(weights.names, weights.kind)
+    position = {name: number for number, name in enumerate(weights.names)}
+    sides = [[position[name] for name in index.require_all(side)] for side in (first, second)]
     difference = np.zeros(len(weights.design.names))
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
@@ -265,16 +268,6 @@ def _table(
     return table
 
 
-def _chosen(weights: Weights, names: str | Iterable[str]) -> list[int]:
-    """Return the indices of labels by name."""
-    index = {name: number for number, name in enumerate(weights.names)}
-    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
-    for name in wanted:
-        if name not in index:
-            raise InputError(f"the model has no {weights.kind} {name!r}; {suggest(name, weights.names)}")
-    return [index[name] for name in wanted]
-
-
 def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -> None:
     """Warn if a contrast is not a linear combination of the label sets of training documents: it is not identified."""
     rows = weights.design.matrix.T.tocsr()
@@ -284,11 +277,3 @@ def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -
             f"the training data do not identify this contrast of {weights.kind}s: the prior decides its size. Compare "
             "sets that differ in labels of one kind, such as ['sport', '2019'] and ['politics', '2019']",
         )
-
-
-def suggest(name: str, names: Sequence[str]) -> str:
-    """Return a hint with close matches of an unknown name, or with the first names."""
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {', '.join(map(repr, close))}?"
-    return f"it has {', '.join(map(repr, names[:5]))}" + (" …" if len(names) > 5 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +42,7 @@ class Fitted:
     n_iter: int  # iterations done; 0 if another program trained the model
     n_shards: int
     named_words: bool  # False if the vocabulary only numbers the columns of a matrix
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
 
     @property
     def labels(self) -> Design:

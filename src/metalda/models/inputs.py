@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus, Schema
-from metalda.errors import EmptyVocabularyError, InputError
+from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
+from metalda.utils.frames import collect_frame, column_names, column_values
 
 
 def read_input(
@@ -50,20 +51,14 @@ def read_input(
         if schema is not None and schema.text and not estimator.fitted_.word_index.keys() & set(names):
             raise InputError(
                 f"the frame has neither the text column {schema.text[0]!r} nor a column for a word of the model; "
-                f"its columns are: {', '.join(map(str, names[:20]))}"
+                f"its columns are: {', '.join(map(str, names[:20]))}. Read it with "
+                "Corpus.from_frame(X, text=..., schema=model.schema_)"
             )
+        _require_counts(X)
         return Corpus.from_counts(X, y)  # columns are matched by name, in any order
-    try:
-        matrix = validate_data(
-            estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True
-        )
-    except ValueError as error:
-        if not has_names or "convert" not in str(error):
-            raise
-        raise InputError(
-            f"X is a frame of counts only if all columns are numbers ({error}); give its column of texts, X['text'], "
-            "or Corpus.from_frame(X, text='text', labels='section')"
-        ) from error
+    if has_names:
+        _require_counts(X)
+    matrix = validate_data(estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
     if vocabulary is None and has_names:
         vocabulary = list(names)
     if vocabulary is None and names_needed:
@@ -73,6 +68,22 @@ def read_input(
     if vocabulary is not None and len(vocabulary) != matrix.shape[1]:
         raise InputError(f"vocabulary names {len(vocabulary):,} columns, but X has {matrix.shape[1]:,}")
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)
+
+
+def _require_counts(frame: Any) -> None:
+    """Raise InputError if a column of a frame holds texts, because a frame is read as counts of words."""
+    frame = collect_frame(frame)
+    longest: dict[str, int] = {}
+    for j, name in enumerate(column_names(frame)):
+        texts = [cell for cell in column_values(frame, j) if isinstance(cell, str)]
+        if texts:
+            longest[name] = max(map(len, texts))
+    if longest:
+        text = max(longest, key=longest.__getitem__)
+        raise InputError(
+            f"a frame without a schema holds counts, a column per word, but its column {text!r} holds texts: give "
+            f"X[{text!r}], or Corpus.from_frame(X, text={text!r}), which also reads labels"
+        )
 
 
 def has_words(X: Any) -> bool:
@@ -96,7 +107,12 @@ def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
         schema = schema.override(labels=())
 
     def read(X: Any, y: Any, **fixed: Any) -> Corpus:
-        corpus = Corpus.from_frame(X, schema=schema, **fixed)
+        try:
+            corpus = Corpus.from_frame(X, schema=schema, **fixed)
+        except MissingLabelsError as error:
+            raise InputError(
+                f"{error}; for documents without labels give Corpus.from_frame(X, labels=[], schema=model.schema_)"
+            ) from None
         return corpus if y is None else corpus.with_labels(y)
 
     return _tokenize(read, X, y, vocabulary)

@@ -16,7 +16,7 @@ from metalda.models.declaration import N_COMPONENTS, POSITIVE
 from metalda.priors import Fixed, Gamma, LogLinear
 from metalda.samplers import Problem
 
-logger = logging.getLogger("metalda")
+logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
 
@@ -113,9 +113,11 @@ class MetaLDA(TopicModel):
 
     def _build_problem(self, corpus: Corpus) -> Problem:
         if self.uses_labels and corpus.labels is None:
-            logger.info("No labels: all documents share one learned prior (the paper's 'def').")
+            logger.info("No labels (y, --labels): all documents share one learned prior.")
         if self.uses_word_features and self.word_features is None:
-            logger.info("No word features: all words share one learned prior per topic (the paper's 'def').")
+            logger.info(
+                "No word features (word_features, --word-features, --embeddings): all words of a topic share one prior."
+            )
         return super()._build_problem(corpus)
 
     def _prior_of_documents(self, design: Design) -> LogLinear:

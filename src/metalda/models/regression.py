@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
-from metalda.errors import warn
+from metalda.errors import hint, warn
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
@@ -46,6 +46,12 @@ class _RegressionModel(TopicModel):
             )
         return super()._build_problem(corpus)
 
+    @property
+    def n_burn_in(self) -> int:
+        """Iterations before the first draw is kept; draws from before the first optimization have no weights."""
+        n_burn_in = super().n_burn_in
+        return max(n_burn_in, self.optimize_burn_in) if self.n_iter > self.optimize_burn_in else n_burn_in
+
     def _regression(self, design: Design, start: float) -> Regression:
         settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
         return Regression(design, start, *settings)
@@ -66,7 +72,7 @@ class DMR(_RegressionModel):
     default_variance : float
         Variance of the Gaussian prior on the weights of the default label, which every document (or word) has.
     optimize_burn_in : int
-        Iterations before weights are optimized for the first time.
+        Iterations before weights are optimized for the first time. No draw is kept before.
     optimize_interval : int
         Iterations from one optimization of the weights to the next.
     vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
@@ -100,6 +106,11 @@ class DMR(_RegressionModel):
     @property
     def uses_labels(self) -> bool:
         return True
+
+    def _warn_of_settings(self, corpus: Corpus, n_topics: int, n_kept: int) -> None:
+        if corpus.labels is None:
+            hint("DMR without labels learns one prior for all documents: give labels as y or in the corpus (--labels)")
+        super()._warn_of_settings(corpus, n_topics, n_kept)
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         return self._regression(design, START_ALPHA)
@@ -148,6 +159,14 @@ class WFLDA(_RegressionModel):
         "word_features": "no_validation",
         "doc_prior": [POSITIVE],
     }
+
+    def _warn_of_settings(self, corpus: Corpus, n_topics: int, n_kept: int) -> None:
+        if self.word_features is None:
+            hint(
+                "WFLDA without word_features learns one prior for all words of a topic: give features (--word-features "
+                "or --embeddings)"
+            )
+        super()._warn_of_settings(corpus, n_topics, n_kept)
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         return Fixed(design, self.doc_prior)

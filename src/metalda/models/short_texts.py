@@ -25,6 +25,7 @@ from metalda.samplers.urn import infer_single_topics
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, if doc_prior is not given
+MOST_PSEUDO_DOCUMENTS = 1000  # if n_pseudo_documents is not given
 
 
 @dataclass(eq=False, repr=False)
@@ -96,8 +97,9 @@ class PTM(LDA):
     ----------
     n_components : int
         Number of topics.
-    n_pseudo_documents : int
-        Number of pseudo-documents; at most the number of documents with words.
+    n_pseudo_documents : int, optional
+        Number of pseudo-documents; at most the number of documents with words. By default 1,000, or that number if it
+        is smaller.
     concentration : float
         Symmetric Dirichlet parameter of the sizes of pseudo-documents, the paper's lambda; smaller values leave more of
         them empty.
@@ -126,23 +128,26 @@ class PTM(LDA):
     """
 
     _: KW_ONLY
-    n_pseudo_documents: int = 1000
+    n_pseudo_documents: int | None = None
     concentration: float = 0.1
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LDA._parameter_constraints,
-        "n_pseudo_documents": [Interval(Integral, 1, 2**31 - 2, closed="both")],
+        "n_pseudo_documents": [Interval(Integral, 1, 2**31 - 2, closed="both"), None],
         "concentration": [POSITIVE],
     }
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         n_documents = int((np.diff(corpus.offsets) > 0).sum())
-        if n_documents < self.n_pseudo_documents:
+        n_pseudo = (
+            min(MOST_PSEUDO_DOCUMENTS, n_documents) if self.n_pseudo_documents is None else self.n_pseudo_documents
+        )
+        if n_documents < n_pseudo:
             raise InputError(
-                f"{self.n_pseudo_documents:,} pseudo-documents are more than the {n_documents:,} documents that have "
+                f"{n_pseudo:,} pseudo-documents are more than the {n_documents:,} documents that have "
                 f"words: lower n_pseudo_documents to {n_documents:,} or less"
             )
-        return PseudoDocuments(int(self.n_pseudo_documents), float(self.concentration))
+        return PseudoDocuments(int(n_pseudo), float(self.concentration))
 
     def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
         check_pseudo_counts(extra, n_draws, n_topics)

@@ -19,6 +19,7 @@ from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
+from metalda.meta.label_index import LabelIndex, scaled_column
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
 from metalda.models.inputs import has_words, read_input, without_labels
@@ -26,6 +27,7 @@ from metalda.samplers import Draw
 from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
 from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
+from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
@@ -42,13 +44,14 @@ Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
 class FoldingIn(TransformerMixin, Declaration):
     """Methods for new documents, given the topics of a fitted model."""
 
+    @names_wrong_keywords()
     def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
         """Return the topic proportions of documents, one row each; rows sum to 1.
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
-        that the model was not trained on are ignored with a warning. Documents without labels get the prior of an
-        average document. A row depends on its own document only. With a `dask.distributed.Client` the documents are
-        distributed over the workers of a cluster.
+        in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
+        Documents without labels get the prior of an average document. A row depends on its own document only. With a
+        `dask.distributed.Client` the documents are distributed over the workers of a cluster.
         """
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
@@ -61,6 +64,7 @@ class FoldingIn(TransformerMixin, Declaration):
         """Return the names of the columns of `transform`: topic0, topic1, …."""
         return np.array([f"topic{k}" for k in range(self.fitted_.n_topics)], dtype=object)
 
+    @names_wrong_keywords()
     def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Return the perplexity of every second word of each document, given the other words and the labels.
 
@@ -108,6 +112,7 @@ class FoldingIn(TransformerMixin, Declaration):
         return pd.DataFrame(probabilities, columns=list(self.label_names_))
 
     @available_if(lambda model: model.uses_labels)
+    @names_wrong_keywords()
     def predict_labels(self, X: Any, threshold: float | None = None) -> NDArray[Any] | list[tuple[str, ...]]:
         """Return the most probable label of each document or, with a threshold, all labels at least that probable.
 
@@ -134,16 +139,13 @@ class FoldingIn(TransformerMixin, Declaration):
         >>> model.predict_labels(["dog dog", "rain"], threshold=0.5)
         [('pets',), ('weather',)]
         """
-        if threshold is not None and not 0 < threshold <= 1:
-            raise InputError(f"threshold must lie between 0 and 1, not {threshold!r}")
+        check_threshold(threshold)
         probabilities = self.predict_label_probabilities(X).to_numpy()
         names = np.array(self.label_names_, dtype=object)
         if threshold is None:
             best_names: NDArray[Any] = names[probabilities.argmax(axis=1)]
             return best_names
-        order = np.argsort(-probabilities, axis=1, kind="stable")
-        rows = zip(probabilities, order, strict=True)
-        return [tuple(names[j] for j in best if row[j] >= threshold) for row, best in rows]
+        return [tuple(names[j] for j in best) for best in above_threshold(probabilities, threshold)]
 
     def to_corpus(self, X: Any, y: Any = None) -> Corpus:
         """Convert documents to a corpus as the model reads them: texts and rows of frames are read by `schema_`."""
@@ -221,6 +223,7 @@ class FoldingIn(TransformerMixin, Declaration):
             nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
             design = Design.build(nothing, n_documents, real=self._real_labels, numbers=False)
         else:
+            labels = _with_model_names(labels, fitted.label_names)
             _warn_of_unknown_labels(labels, set(fitted.label_names))
             known = labels.select(fitted.label_names)
             design = Design.build(known, n_documents, real=self._real_labels, numbers=fitted.labels.has_numbers)
@@ -300,6 +303,26 @@ def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     return is_scored
 
 
+def _with_model_names(labels: NamedMatrix, names: Sequence[str]) -> NamedMatrix:
+    """Give labels that were typed, such as ``year=1950``, the names that they have in the model."""
+    known = set(names)
+    unknown = [j for j in np.unique(labels.matrix.indices) if labels.names[j] not in known]
+    if not unknown:
+        return labels
+    index = LabelIndex([name for name in names if scaled_column(name) is None])  # numbers would have to be scaled
+    typed = {int(j): found for j in unknown if (found := index.find(labels.names[j])) is not None}
+    if not typed:
+        return labels
+    renamed = [typed.get(j, name) for j, name in enumerate(labels.names)]
+    position = {name: j for j, name in enumerate(dict.fromkeys(renamed))}
+    columns = [position[name] for name in renamed]
+    parts = np.ones(len(renamed)), (np.arange(len(renamed)), columns)
+    matrix = labels.matrix @ sparse.csr_array(parts, shape=(len(renamed), len(position)))
+    if labels.is_binary:
+        matrix.data[:] = 1  # a document may have two years of one bin
+    return NamedMatrix(matrix, tuple(position))
+
+
 def _warn_of_unknown_labels(labels: NamedMatrix, known: Set[str]) -> None:
     matrix = labels.matrix
     is_unknown = np.array([name not in known for name in labels.names], bool)
@@ -331,6 +354,18 @@ def _cut(documents: Documents, first: int, last: int) -> Documents:
 
 def _infer_part(documents: Documents, infer: Infer, labels: Design, phi: NDArray[np.float32]) -> NDArray[np.float32]:
     return infer(documents, labels, phi)
+
+
+def check_threshold(threshold: float | None) -> None:
+    """Raise InputError unless the threshold is a probability, or None."""
+    if threshold is not None and not 0 < threshold <= 1:
+        raise InputError(f"threshold must lie between 0 and 1, not {threshold!r}")
+
+
+def above_threshold(probabilities: NDArray[np.floating[Any]], threshold: float) -> list[list[int]]:
+    """Return for each document the labels with at least this probability, the most probable first."""
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    return [[int(j) for j in best if row[j] >= threshold] for row, best in zip(probabilities, order, strict=True)]
 
 
 class LabelSets(NamedTuple):

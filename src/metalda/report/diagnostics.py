@@ -11,7 +11,6 @@ import numpy as np
 
 from metalda.evaluation.chains import require_chains, split_rhat
 from metalda.report.values import Numbers, significant
-from metalda.training.loop import count_burn_in
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -41,7 +40,7 @@ def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
     """Summarize the histories of one or several chains."""
     require_chains(models)
     first = models[0]
-    burn_in = min(count_burn_in(first.n_iter, first.burn_in), first.n_iter_)
+    burn_in = min(first.n_burn_in, first.n_iter_)
     kept = [model.history_["log_likelihood"].to_numpy()[burn_in:] for model in models]
     n_draws = min(map(len, kept)) // 2 * 2  # the last ones of each chain
     r_hat = split_rhat(np.array([chain[len(chain) - n_draws :] for chain in kept]))

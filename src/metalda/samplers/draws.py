@@ -46,6 +46,12 @@ class Draw:
     word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
 
+    def check_mass(self, word_prior: LogLinear) -> None:
+        """Raise StorageError unless the mass of words follows from the counts and the weights."""
+        mass = self.word_topic_counts.sum(axis=0) + word_prior.beta(self.log_word_weights).rescaled_sums
+        if not np.allclose(self.word_mass, mass, rtol=1e-6, atol=0):
+            raise StorageError("word_mass differs from the sums of counts and beta")
+
     def beta(self, word_prior: LogLinear) -> NDArray[np.float64]:
         """Return beta[word, k] of out-of-vocabulary words with this prior."""
         return word_prior.products(self.log_word_weights)[word_prior.design.row_of].astype(np.float64)

@@ -73,7 +73,8 @@ def alone(folder: Path) -> Iterator[None]:
 def _acquire(folder: Path, kind: str) -> tuple[int, bool]:
     """Return the descriptor of the lock file, with the name of this process in it, and whether it is locked."""
     for _attempt in range(_ATTEMPTS):
-        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir()
         try:
             descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
         except FileNotFoundError:  # the folder was deleted in the meantime

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.errors import InputError, StorageError
+from metalda.errors import InputError, StorageError, hint
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import check_writable, locate, locked, read_folder, remove_unfinished, write_folder
@@ -84,6 +84,8 @@ class Checkpoint:
                     f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
                     "or give another folder"
                 )
+            if resume and not self.exists:
+                hint(f"{self.folder}: there is no checkpoint to resume from, so training starts at the first iteration")
             if is_locked:
                 remove_unfinished(self.folder, KIND)
             yield
@@ -155,6 +157,8 @@ def _unpack_progress(
         draws = unpack_draws(packed, problem.doc_prior, problem.word_prior, problem.sampler.check_extra)
         if len(draws[0].mean_alpha) != n_topics:
             raise StorageError(f"the draws must have {n_topics:,} topics")
+        for draw in draws:
+            draw.check_mass(problem.word_prior)
         doc_topics = arrays["doc_topics"].copy()
         check_array("doc_topics", doc_topics, np.float32, (n_documents, n_topics))
         check_range("doc_topics", doc_topics, 0, len(draws) * (1 + 1e-3))

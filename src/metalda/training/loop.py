@@ -40,18 +40,12 @@ class Trained:
     seed: int
 
 
-def count_burn_in(n_iter: int, burn_in: int | None) -> int:
-    """Return the number of burn-in iterations: half of all by default."""
-    return n_iter // 2 if burn_in is None else int(burn_in)
-
-
-def kept_iterations(n_iter: int, burn_in: int | None, thin: int, n_draws: int) -> set[int]:
+def kept_iterations(n_iter: int, burn_in: int, thin: int, n_draws: int) -> set[int]:
     """Return the iterations whose states are kept: counted back from the last in steps of `thin`, after the burn-in.
 
     The last iteration is always kept.
     """
-    first = count_burn_in(n_iter, burn_in)
-    return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > first}
+    return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > burn_in}
 
 
 def train(

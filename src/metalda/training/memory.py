@@ -6,52 +6,70 @@ import logging
 import os
 from pathlib import Path
 
+import numpy as np
+
 from metalda.errors import InputError
 from metalda.samplers import Problem
 from metalda.storage.arrays import is_mapped
-from metalda.utils.chunks import CHUNK
+from metalda.utils.chunks import CHUNK, tally
 
 logger = logging.getLogger("metalda.memory")
 
+NOTICE = 25  # between INFO and WARNING; `metalda fit` prints it
+LARGE = 10**9  # bytes
+ROWS = 4096  # documents or words whose proportions are computed at a time
+
 
 def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
-    """Estimate the peak bytes of the arrays that grow with the corpus, the labels or the number of topics.
+    """Estimate the peak bytes that `fit` and `save` add to those of Python, its modules and the corpus.
 
-    Memory-mapped words are not counted, because the system can drop them from memory.
+    Only arrays that grow with the corpus, the labels, the topics or the draws are counted. Memory-mapped words are not,
+    because the system can drop them from memory. Draws are taken to have as many nonzero n[k, v] as random topics
+    give; learned topics have fewer. docs/performance.md compares the estimate with measurements.
     """
-    n_tokens, n_topics = len(problem.words), problem.n_topics
+    n_tokens, n_topics, n_words = len(problem.words), problem.n_topics, problem.n_words
     n_documents, n_shards = len(problem.offsets) - 1, len(problem.shards)
     cells = problem.n_cells
     designs = problem.doc_prior.design, problem.word_prior.design
     weights = n_topics * sum(len(design.names) for design in designs)
+    # log weights, n[k, v], its row starts, and three vectors over topics
+    draws = n_draws * (8 * weights + 8 * _expected_cells(problem) + 4 * n_words + 24 * n_topics)
+    doc_topics, phi = 4 * n_topics * n_documents, 4 * n_topics * n_words
     words = 0 if is_mapped(problem.words) else n_tokens * (8 if n_shards > 1 else 4)
     blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)
     training = (
-        6 * cells  # n[k, v]
-        + max(24 * cells, 20 * min(n_tokens, CHUNK))  # temporary arrays of the first count
-        + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
-    )
-    averaging = 2 * 4 * n_topics * problem.n_words  # components_, and a second copy while it is computed
-    return (
         words
         + 2 * n_tokens  # z
         + blocks
         + problem.sampler.memory(problem, n_jobs)
-        + max(training, averaging)
+        + 6 * cells  # n[k, v]
+        + 8 * weights * (2 + n_shards)  # log weights, and the tables of every shard
         + 4 * n_topics * sum(design.n_rows for design in designs)  # alpha and beta
-        + 4 * n_topics * n_documents  # doc_topics_
-        + n_draws * (8 * cells + 8 * weights)
+        + doc_topics
     )
+    first_count = max(24 * cells, 20 * min(n_tokens, CHUNK))
+    theta = 8 * n_topics * min(n_documents, ROWS)  # of the documents that are added at a time
+    mean_phi = phi + 12 * n_topics * min(n_words, ROWS)
+    saving = doc_topics + phi + 2 * draws  # which are packed
+    return max(training + max(first_count, draws + max(theta, mean_phi)), saving)
+
+
+def _expected_cells(problem: Problem) -> int:
+    """Return the expected number of nonzero n[k, v] if every token has a random topic."""
+    counts = np.bincount(tally(problem.words, problem.n_words))  # words by their number of tokens
+    n_tokens = np.arange(len(counts))
+    return int(counts @ (problem.n_topics * (1 - (1 - 1 / problem.n_topics) ** n_tokens)))
 
 
 def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
     """Log the memory that training needs, and raise an error if the machine has less."""
     needed = estimate_memory(problem, n_draws, n_jobs)
-    logger.info("Training needs %s of memory.", _readable(needed))
     available = available_memory()
+    is_much = needed > LARGE or (available is not None and needed > available / 4)
+    logger.log(NOTICE if is_much else logging.INFO, "Training needs up to %s of memory.", _readable(needed))
     if available is not None and needed > available:
         raise InputError(
-            f"training needs {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
+            f"training needs up to {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
             "use fewer topics, fewer draws (n_draws), fewer threads (n_jobs) or a smaller vocabulary (min_df)"
         )
 
@@ -85,4 +103,4 @@ def _readable(n_bytes: int) -> str:
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if n_bytes >= size:
             return f"about {n_bytes / size:.1f} {unit}"
-    return "less than 1 MB"
+    return "1 MB"
