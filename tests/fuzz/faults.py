@@ -190,17 +190,18 @@ class Scene:
     def kill(self, rng: random.Random) -> bool:
         """Kill the command at a random moment, or when it has just written something; check what is left."""
         work = self.begin()
+        start = time.monotonic()
         child = fork(lambda: self.run(work), work)
         time.sleep(rng.uniform(0, self.seconds))
         if rng.random() < 0.7:
-            wait_for_write(work, child, self.seconds)
+            wait_for_write(work, child)
             time.sleep(rng.uniform(0, 0.003))
         if child.poll() is None:
             os.kill(child.pid, signal.SIGKILL)
         code = child.wait()
         if code != -signal.SIGKILL:
             require(code == 0, f"exit code {code}: {output(work)}")
-            self.seconds *= 0.8  # the machine is faster than when the duration was measured
+            self.seconds = min(self.seconds, time.monotonic() - start)  # other load may have ended
             return False
         found = self.inspect(work)
         kind = "old" if found == self.old else "new" if found == self.new else "intermediate"
@@ -273,9 +274,9 @@ def output(work: Path) -> str:
     return log_of(work).read_text()
 
 
-def wait_for_write(work: Path, child: Child, seconds: float) -> None:
-    """Wait until a file in the folder changes, the command ends, or it should have ended."""
-    before, deadline = list_files(work), time.monotonic() + seconds
+def wait_for_write(work: Path, child: Child) -> None:
+    """Wait until a file in the folder changes, or the command ends."""
+    before, deadline = list_files(work), time.monotonic() + PATIENCE
     while list_files(work) == before and child.poll() is None and time.monotonic() < deadline:
         pass
 
