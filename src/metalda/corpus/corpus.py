@@ -332,7 +332,7 @@ class Corpus:
         return corpus if schema is not None else corpus._with_hints()
 
     @classmethod
-    @names_wrong_keywords(*_COLUMNS, *_TOKENIZING)
+    @names_wrong_keywords(*_COLUMNS, *_TOKENIZING, "max_document_bytes")
     def prepare(
         cls,
         path: Data,
