@@ -65,7 +65,8 @@ class TopicModel(FoldingIn):
             Labels, if the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
         checkpoint : path, optional
-            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training.
+            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training. Two
+            fits cannot use one folder at the same time.
         resume : bool
             Resume from the checkpoint, if there is one. The model equals that of an uninterrupted run.
         client : dask.distributed.Client, optional
@@ -89,16 +90,17 @@ class TopicModel(FoldingIn):
         self._warn_of_settings(corpus, problem.n_topics, len(keep))
         cluster = None if client is None else self._require_cluster(client, problem)
         require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
-        trained = train(
-            problem,
-            n_iter=self.n_iter,
-            keep=keep,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            n_jobs=n_jobs,
-            verbose=self.verbose,
-            checkpoint=open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume),
-            cluster=cluster,
-        )
+        with open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume) as opened:
+            trained = train(
+                problem,
+                n_iter=self.n_iter,
+                keep=keep,
+                seed=int(check_random_state(self.random_state).randint(2**31)),
+                n_jobs=n_jobs,
+                verbose=self.verbose,
+                checkpoint=opened,
+                cluster=cluster,
+            )
         return self._keep_result(
             trained,
             corpus.vocabulary,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,10 @@ def train(
             logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
         else:
             progress = _start(problem, seed, n_threads)
-        survive = (
-            None if cluster is None else Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, run))
-        )
+        survive = None
+        if cluster is not None:
+            step = partial(_sweep, problem, progress, run)
+            survive = Recovery(cluster, problem, progress, step, interrupted.is_set)
         do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
@@ -87,8 +89,7 @@ def train(
                     survive(survive.take_snapshot)
                 if checkpoint is not None and due:
                     checkpoint.save(progress)
-            if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
-                do(lambda: _keep(progress))
+            do(lambda: _keep_last(progress, keep))
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
         logger.warning(message, progress.n_sweeps, n_iter)
@@ -142,6 +143,12 @@ def _keep(progress: Progress) -> None:
     draw = progress.state.keep()
     progress.state.assignment.add_theta(progress.state.alpha, progress.doc_topics)
     progress.draws.append(draw)
+
+
+def _keep_last(progress: Progress, keep: set[int]) -> None:
+    """Keep the last state of a chain that was stopped early, unless it is a draw already."""
+    if progress.n_sweeps not in keep:
+        _keep(progress)
 
 
 def _finish(progress: Progress) -> Trained:
