@@ -30,7 +30,7 @@ from metalda.training.memory import require_memory
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 logger = logging.getLogger("metalda")
 

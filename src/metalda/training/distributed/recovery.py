@@ -73,7 +73,7 @@ class Recovery:
                 while self._progress.n_sweeps < n_sweeps:
                     self._step()
                 return action()
-            except WorkersLost as loss:  # noqa: PERF203
+            except WorkersLost as loss:
                 losses.append(str(loss))  # the exception keeps futures alive, so only its text is kept
                 logger.warning("Lost workers (%s); resuming from iteration %d.", losses[-1], self._snapshot.n_sweeps)
                 self._in_place = False
