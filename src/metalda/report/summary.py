@@ -119,8 +119,8 @@ def summarize(
     if max_documents < 1:
         raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
     chains, compared = [model, *chains], _name_models(model, models)
-    corpus = None if corpus is None else model.to_corpus(corpus)
     theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
+    corpus = None if corpus is None else model.to_corpus(corpus)
     chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)

@@ -41,7 +41,7 @@ def grid(values: Any, decimals: int) -> Grid:
 def to_plain(value: Any) -> Any:
     """Convert dataclasses and tuples to dictionaries and lists."""
     if isinstance(value, tuple):
-        nested = any(isinstance(first, tuple) or is_dataclass(first) for first in value[:1])
+        nested = any(isinstance(each, tuple) or is_dataclass(each) for each in (*value[:1], *value[-1:]))
         return [to_plain(each) for each in value] if nested else list(value)
     if is_dataclass(value):
         return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
