@@ -105,7 +105,7 @@ def test_one_of_many_threads_has_the_lock_at_a_time(tmp_path):
                     most.append(len(inside))
                     n_entered.append(1)
                     inside.pop()
-            except StorageError as error:  # noqa: PERF203
+            except StorageError as error:
                 assert "in use" in str(error)  # noqa: PT017
 
     threads = [threading.Thread(target=work) for _ in range(4)]

@@ -6,7 +6,7 @@ import csv
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +48,7 @@ def data_location(text: str) -> Path:
     return place
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """The format of printed output."""
 
     table = "table"
@@ -56,14 +56,14 @@ class Format(str, Enum):
     csv = "csv"
 
 
-class Unseen(str, Enum):
+class Unseen(StrEnum):
     """The treatment of out-of-vocabulary words."""
 
     ignore = "ignore"
     features = "features"
 
 
-class Draws(str, Enum):
+class Draws(StrEnum):
     """How a prediction averages over posterior samples."""
 
     mean = "mean"

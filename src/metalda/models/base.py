@@ -33,7 +33,7 @@ from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 logger = logging.getLogger("metalda")
 

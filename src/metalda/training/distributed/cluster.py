@@ -145,7 +145,7 @@ class Cluster:
                     start()
                     result: T = self.collect([pending[0][1]], list(self._threads))[0]
                     return result
-                except WorkersLost as loss:  # noqa: PERF203
+                except WorkersLost as loss:
                     logger.warning("Lost workers (%s); their work is repeated.", str(loss))
                     copies.clear()  # Dask drops superfluous copies, so the last one may have been lost
                     for position, (item, _) in enumerate(pending):
