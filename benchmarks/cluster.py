@@ -37,7 +37,7 @@ def on_cluster(model: Any, corpus: Any, n_sweeps: int, n_workers: int) -> tuple[
     assignment.DistributedAssignment.observe_documents = lambda self, *a: note(self, original(self, *a))  # type: ignore[method-assign]
     try:
         with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             Client(cluster) as client,
         ):
             return seconds_per_sweep(model, corpus, n_sweeps, client=client), sent

@@ -21,7 +21,8 @@ def main() -> None:
     corpus = datasets.load_python_docs(limit=given.limit)
     model = MetaLDA(given.topics, n_iter=given.iterations, n_shards=4, random_state=0)
     single = model.fit(corpus).components_
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+    where = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}  # this machine only
+    with LocalCluster(**where) as cluster, Client(cluster) as client:
         print(f"Dashboard: {client.dashboard_link}")
         distributed = model.fit(corpus, client=client).components_
         proportions = model.transform(corpus, client=client)

@@ -93,3 +93,14 @@ MODELS = [
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_is_in_the_table_of_models(name: str) -> None:
     assert f"| `{name}` |" in repository_text("docs/models.md")
+
+
+def test_the_tests_that_the_page_on_security_names_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", repository_text("docs/security.md"))
+    assert len(named) > 20
+    missing = [
+        f"{file}::{test}"
+        for file, test in named
+        if not (path := repository_path(file)).exists() or f"def {test}" not in path.read_text(encoding="utf-8")
+    ]
+    assert missing == []

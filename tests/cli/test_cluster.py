@@ -48,7 +48,7 @@ def test_an_address_where_no_scheduler_answers_is_one_line(
 
 
 def test_a_model_that_cannot_be_spread_is_one_line(run: Run, data: Path, tmp_path: Path) -> None:
-    options = ("--text", "body", "--model", "ptm", "--n-pseudo-documents", 4, "--iterations", 2, "-q")
+    options = ("--text", "body", "--model", "ptm", "-k", 2, "--n-pseudo-documents", 4, "--iterations", 2, "-q")
     result = run("fit", data, "-o", tmp_path / "model", *options, "--cluster", "local")
     assert result.exit_code == 2
     assert "PTM runs on one machine only" in error_line(result)

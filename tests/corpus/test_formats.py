@@ -282,6 +282,24 @@ def test_other_xml_is_not_a_wikipedia_dump(tmp_path):
     assert "not a Wikipedia dump" in error_of(write(tmp_path / "b.xml", "no markup"))
 
 
+@pytest.mark.parametrize(
+    ("entities", "used", "message"),
+    [
+        ('<!ENTITY secret SYSTEM "file:///etc/hostname">', "&secret;", "undefined entity"),
+        (
+            '<!ENTITY a0 "laugh">' + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 20}">' for i in range(1, 9)),
+            "&a8;",
+            "amplification",
+        ),
+    ],
+    ids=["file", "growing"],
+)
+def test_entities_of_a_wikipedia_dump_read_no_files_and_fill_no_memory(tmp_path, entities, used, message):
+    page = f"<page><title>A</title><ns>0</ns><revision><text>{used}</text></revision></page>"
+    data = f"<!DOCTYPE mediawiki [{entities}]><mediawiki>{page}</mediawiki>"
+    assert message in error_of(write(tmp_path / "wiki.xml", data))
+
+
 def test_a_format_is_one_reader_and_one_entry(tmp_path, monkeypatch):
     def paragraphs(path, schema):
         for text in path.read_text(schema.encoding).split("\n\n"):

@@ -377,9 +377,9 @@ def use_model(model: Any, briefly: bool = False) -> None:
         perplexity = model.perplexity(documents, unseen="features", draws="each")
         results.append(np.asarray(perplexity if np.isnan(perplexity) else 0))  # it may be infinite
         if hasattr(model, "label_effects") and model.label_names_:
-            results.append(model.label_effects(0.5)[["effect", "low", "high"]].to_numpy())
+            results.append(model.label_effects(0.5)[["difference", "effect", "proportion"]].to_numpy())
         if hasattr(model, "feature_effects") and model.feature_names_:
-            results.append(model.feature_effects(0.5)[["effect", "low", "high"]].to_numpy())
+            results.append(model.feature_effects(0.5)["effect"].to_numpy())
         if model.uses_labels and model.label_names_:
             results.append(model.predict_label_probabilities(documents).to_numpy())
     for result in results:

@@ -111,6 +111,16 @@ def test_saving_again_replaces_and_leaves_no_old_files(tmp_path, layout):
     assert set(os.listdir(tmp_path / "m")) == {"model.json", "notes.txt", *named}
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_old_files_of_the_user_stay_whatever_their_names(tmp_path, layout):
+    save(tmp_path / "m", 1.0, layout)
+    mine = tmp_path / "m" / "embedding-0123456789abcdef.npy"
+    mine.write_text("mine")
+    os.utime(mine, (time.time() - 2 * 86_400,) * 2)
+    save(tmp_path / "m", 2.0, layout)
+    assert mine.read_text() == "mine"
+
+
 def test_what_a_crash_left_in_a_new_folder_does_not_block_the_next_save(tmp_path):
     (tmp_path / "m").mkdir()
     leave_behind(tmp_path / "m")

@@ -27,7 +27,7 @@ def local(tmp_path):
     folder.mkdir()
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", local_directory=folder
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", local_directory=folder
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -74,10 +74,10 @@ class Processes:
         self.running.append(process)
         return process
 
-    def scheduler(self) -> tuple[subprocess.Popen, str]:
+    def scheduler(self, *options: str) -> tuple[subprocess.Popen, str]:
         self.n += 1
         file = self.folder / f"scheduler{self.n}.json"
-        arguments = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+        arguments = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file), *options]
         process = self.start("dask_scheduler", *arguments)
         wait_until(lambda: file.exists() and file.read_text().strip().endswith("}"))
         return process, json.loads(file.read_text())["address"]

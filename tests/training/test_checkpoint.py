@@ -1,6 +1,7 @@
 """Stopping and going on: the model is the same, whatever happened in between."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -90,6 +91,43 @@ def test_ctrl_c_saves_a_checkpoint_to_go_on_from(tmp_path, interrupt):
     assert stopped.n_iter_ == 13
     resumed = LDA(3, **settings).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
     assert_same_model(resumed, LDA(3, **settings).fit(corpus()))
+
+
+def test_two_fits_cannot_use_one_checkpoint(tmp_path, monkeypatch):
+    import metalda.training.loop as loop
+
+    advance, asked = loop._advance, []
+
+    def advance_and_ask(*arguments):
+        if not asked:
+            for resume in (False, True):
+                asked.append(resume)
+                with pytest.raises(StorageError, match=f"c: the checkpoint is in use by process {os.getpid()}; wait"):
+                    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=resume)
+        return advance(*arguments)
+
+    monkeypatch.setattr(loop, "_advance", advance_and_ask)
+    model = LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    assert asked == [False, True]
+    assert_same_model(model, LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True))
+
+
+def test_files_of_an_interrupted_save_are_deleted_by_the_next_run(tmp_path):
+    (tmp_path / "c").mkdir()
+    for name in ("arrays-0123456789abcdef.safetensors", "checkpoint-0123456789abcdef.json"):
+        (tmp_path / "c" / name).write_text("half")
+    (tmp_path / "c" / "notes-0123456789abcdef.json").write_text("mine")
+    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    names = os.listdir(tmp_path / "c")
+    assert len(names) == 3
+    assert {"checkpoint.json", "notes-0123456789abcdef.json"} < set(names)
+
+
+def test_a_fit_that_fails_leaves_no_lock_file(tmp_path):
+    LDA(3, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="other parameters"):
+        LDA(4, **SETTINGS).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+    assert len(os.listdir(tmp_path / "c")) == 2
 
 
 def test_a_checkpoint_is_never_written_over_by_another_run(tmp_path):

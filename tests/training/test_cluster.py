@@ -24,7 +24,7 @@ SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
 def shared():
     """Two processes for tests that leave them unharmed."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -80,7 +80,7 @@ def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
 
     monkeypatch.setattr(clusters.Cluster, "submit", spy)
     settings = {**SHARDED, "n_iter": 3}
-    how = {"n_workers": 3, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    how = {"n_workers": 3, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
         assert_same_model(LDA(3, **settings).fit(corpus()), LDA(3, **settings).fit(corpus(), client=client))
     assert added == [2, 1] * 3 * 3  # of three hosts, in all but the first of the turns of three sweeps

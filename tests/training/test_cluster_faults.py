@@ -107,7 +107,7 @@ def test_a_client_that_dask_has_closed_is_told_from_lost_workers(local, monkeypa
 
 
 def test_a_client_need_not_be_the_default_one(undisturbed):
-    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         assert_same_model(undisturbed, make().fit(larger(), client=client))
 
@@ -117,7 +117,12 @@ def _pause(dask_worker):
 
 
 def test_a_worker_that_dask_pauses_for_want_of_memory_counts_as_lost(impatient, undisturbed, monkeypatch, caplog):
-    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}  # else it goes on
+    how = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": "127.0.0.1:0",
+        "memory_limit": 0,
+    }  # else it goes on
     with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
         disturb(monkeypatch, 7, lambda workers: client.run(_pause, workers=[workers[-1]]))
         with caplog.at_level(logging.WARNING, logger="metalda"):

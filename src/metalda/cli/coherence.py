@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ EPILOG = options.epilog(
 _BEST = 20  # topics, as in the paper's Table V
 
 
-class MeasureName(str, Enum):
+class MeasureName(StrEnum):
     """A coherence measure."""
 
     npmi = "npmi"

@@ -135,8 +135,8 @@ def fit(
     start = time.perf_counter()
     with options.connected(cluster, jobs) as client:
         estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
-    seconds = time.perf_counter() - start
-    estimator.save(output)
+        seconds = time.perf_counter() - start
+        estimator.save(output)  # before the cluster is closed, which may fail or be interrupted
     if not quiet:
         _print_result(estimator, output, data, _example(data, estimator), seconds)
 
@@ -172,7 +172,8 @@ def _check_checkpoint(folder: Path, output: Path, every: int, resume: bool) -> N
 
     if folder.resolve() == output.resolve():
         raise InputError(f"{folder}: the checkpoint and the model need different folders")
-    Checkpoint(folder, every, {}).prepare(resume)
+    with Checkpoint(folder, every, {}).hold(resume):
+        pass
 
 
 def _example(data: Path, model: TopicModel) -> str:

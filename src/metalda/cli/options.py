@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from enum import Enum
+from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +48,7 @@ def data_location(text: str) -> Path:
     return place
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """The format of printed output."""
 
     table = "table"
@@ -56,14 +56,14 @@ class Format(str, Enum):
     csv = "csv"
 
 
-class Unseen(str, Enum):
+class Unseen(StrEnum):
     """The treatment of out-of-vocabulary words."""
 
     ignore = "ignore"
     features = "features"
 
 
-class Draws(str, Enum):
+class Draws(StrEnum):
     """How a prediction averages over posterior samples."""
 
     mean = "mean"
@@ -384,17 +384,17 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         yield None
         return
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise missing_extra("distributed", "dask", "--cluster") from None
     if address == "local":
         from metalda.utils.threads import count_jobs
 
-        n_workers = count_jobs(check_jobs(n_jobs))
-        with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
-            Client(workers) as client,
-        ):
+        with ExitStack() as stack:
+            workers = _local_workers(count_jobs(check_jobs(n_jobs)))
+            stack.callback(_close, workers)
+            client = Client(workers)
+            stack.callback(_close, client)
             logger.info("Dashboard: %s", client.dashboard_link)
             yield client
         return
@@ -405,8 +405,43 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
             f"{address}: no Dask scheduler answers there within {SECONDS} s; give the address that `dask scheduler` "
             "prints, such as tcp://10.0.0.1:8786, or local"
         ) from error
+    except (TypeError, RuntimeError) as error:  # tls:// without certificates, or certificates without tls://
+        raise ClusterError(
+            f"{address}: {' '.join(str(error).split())}; an address tls://… needs certificates in Dask's settings, "
+            "such as DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and certificates need an address tls://…"
+        ) from error
     with client:
         yield client
+
+
+def _close(part_of_cluster: Any) -> None:
+    """Close a local client or cluster. Processes that do not answer in time, on a busy machine, end with this one."""
+    with suppress(Exception):
+        part_of_cluster.close()
+
+
+def _local_workers(n_workers: int) -> Any:
+    """Start processes that only this machine can reach, and that Ctrl-C does not reach.
+
+    A terminal sends Ctrl-C to all processes of a command, but only this one must react. Processes inherit the blocked
+    signals of the thread that starts them, which is a thread of Dask here. It inherits them from this one.
+    """
+    import signal
+    from multiprocessing import resource_tracker
+
+    from distributed import LocalCluster
+
+    settings: dict[str, object] = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+    settings |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    settings["silence_logs"] = logging.CRITICAL  # Dask logs tracebacks when it closes; metalda reports lost workers
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")
+    resource_tracker.ensure_running()  # the thread that starts it unblocks the signal
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        return LocalCluster(**settings)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 # Shell completion. The shell waits for it, so slow modules are not loaded.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +21,7 @@ Result = tuple[str, dict[str, Any], list[dict[str, Any]]]  # as Markdown, for JS
 EPILOG = options.epilog("metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2")
 
 
-class What(str, Enum):
+class What(StrEnum):
     """A table of the paper."""
 
     variants = "variants"

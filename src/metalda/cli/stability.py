@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -14,7 +14,7 @@ from metalda.utils.terminal import clean
 EPILOG = options.epilog("metalda stability model-0 model-1 model-2")
 
 
-class Similarity(str, Enum):
+class Similarity(StrEnum):
     """The measure of the similarity of two topics."""
 
     words = "words"

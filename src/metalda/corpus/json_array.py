@@ -57,7 +57,7 @@ class ArrayElements:
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._position)
-            except json.JSONDecodeError as error:  # noqa: PERF203
+            except json.JSONDecodeError as error:
                 at_end = error.pos + _LONGEST_ATOM > len(self._text) or error.msg.startswith("Unterminated string")
                 if not at_end or not self._read_on():
                     raise self._wrong(error.msg, error.pos) from None

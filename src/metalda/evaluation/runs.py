@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -85,7 +85,7 @@ class RunStore:
 
     def keep(self, run: Run, result: Mapping[str, Any]) -> None:
         """Append a result, with its machine and time, and delete the run's checkpoint."""
-        origin = {"date": f"{datetime.now(timezone.utc):%Y-%m-%d}", "metalda": package_version()}
+        origin = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "metalda": package_version()}
         origin |= {"machine": platform.machine(), "python": platform.python_version()}
         record = {"kind": type(run).__name__, "run": asdict(run), "origin": origin, "result": dict(result)}
         _append(self.folder / f"{run.file}{_SUFFIX}", json.dumps(record, allow_nan=False).encode("ascii"))

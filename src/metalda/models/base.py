@@ -34,7 +34,7 @@ from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 logger = logging.getLogger("metalda")
 
@@ -67,7 +67,8 @@ class TopicModel(FoldingIn):
             Labels, if the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
         checkpoint : path, optional
-            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training.
+            Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training. Two
+            fits cannot use one folder at the same time.
         resume : bool
             Resume from the checkpoint, if there is one. The model equals that of an uninterrupted run.
         client : dask.distributed.Client, optional
@@ -91,17 +92,18 @@ class TopicModel(FoldingIn):
         self._warn_of_settings(corpus, problem.n_topics, len(keep))
         cluster = None if client is None else self._require_cluster(client, problem)
         require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
-        trained = train(
-            problem,
-            n_iter=self.n_iter,
-            keep=keep,
-            keep_weights=weight_iterations(problem, self.n_iter, self.n_burn_in),
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            n_jobs=n_jobs,
-            verbose=self.verbose,
-            checkpoint=open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume),
-            cluster=cluster,
-        )
+        with open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume) as opened:
+            trained = train(
+                problem,
+                n_iter=self.n_iter,
+                keep=keep,
+                keep_weights=weight_iterations(problem, self.n_iter, self.n_burn_in),
+                seed=int(check_random_state(self.random_state).randint(2**31)),
+                n_jobs=n_jobs,
+                verbose=self.verbose,
+                checkpoint=opened,
+                cluster=cluster,
+            )
         self._warn_if_rising(trained)
         return self._keep_result(
             trained,

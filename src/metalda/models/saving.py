@@ -137,11 +137,15 @@ def unpack_model(
         n_shards=check_integer("n_shards", document["n_shards"], 1),
         named_words=check_flag("named_words", document["named_words"]),
     )
-    phi = model.fitted_.phi
+    _check_phi(model.fitted_.phi)
+    return model
+
+
+def _check_phi(phi: NDArray[np.float32]) -> None:
+    """Check what follows from the draws."""
     check_finite("phi", phi, low=0)
     if not phi.any(axis=0).all():
         raise StorageError("a topic has no word of positive probability")
-    return model
 
 
 def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:

@@ -96,7 +96,7 @@ class Share:
             return self.counts.sweep(self.shards[i], self.topics, alpha, beta, seeds[i], block, totals[i])
 
         moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
-        return Turn(sum(each - before for each in totals), sum(moved), list(log_likelihoods))
+        return Turn(sum((each - before for each in totals), np.zeros_like(before)), sum(moved), list(log_likelihoods))
 
     def of_words(self, turn: int, beta: Beta, run: Run) -> list[float]:
         """Return the log-likelihood terms of the word group of every shard, after a turn."""

@@ -1,8 +1,9 @@
 """Saved folders: arrays and one JSON manifest, written atomically, validated when read, without pickle."""
 
 from metalda.storage.arrays import Streamed
-from metalda.storage.folder import SCRATCH, check_writable, read_folder, write_folder
+from metalda.storage.folder import SCRATCH, check_writable, read_folder, remove_unfinished, write_folder
 from metalda.storage.locations import PathLike, Remote, locate
+from metalda.storage.lock import locked
 from metalda.storage.manifest import read_document, replacing, write_document
 
 __all__ = [
@@ -12,8 +13,10 @@ __all__ = [
     "Streamed",
     "check_writable",
     "locate",
+    "locked",
     "read_document",
     "read_folder",
+    "remove_unfinished",
     "replacing",
     "write_document",
     "write_folder",

@@ -22,6 +22,7 @@ import numpy as np
 from metalda.errors import StorageError
 from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
+from metalda.storage.lock import LOCK, alone
 from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
 
 Layout = Literal["safetensors", "npy"]
@@ -130,7 +131,7 @@ def _check_target(folder: Path | Remote, kind: str) -> None:
         if not folder.is_dir():
             raise StorageError(f"{folder}: is a file, but a {kind} is saved as a folder: choose another name")
         names = [each.name for each in folder.iterdir()]
-        others = [name for name in names if name != SCRATCH and not _ARRAY_FILE.fullmatch(name)]
+        others = [name for name in names if name not in (SCRATCH, LOCK) and not _ARRAY_FILE.fullmatch(name)]
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
     if others and not is_manifest(folder / f"{kind}.json", kind):
@@ -174,8 +175,9 @@ def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents
             size, crc = save_arrays(folder / name, members)
             files[name] = ArrayFile(list(members), size, crc)
         _write_bytes(staged, encode(kind, files, document))
-        old = _named_files(manifest_path, kind)
-        os.replace(staged, manifest_path)
+        with alone(folder):  # of two saves, the later one replaces the earlier one and deletes its files
+            old = _named_files(manifest_path, kind)
+            os.replace(staged, manifest_path)
     except BaseException:
         # an interrupt may arrive just after the manifest was replaced: then the new files are the save
         if not _is_current(manifest_path, token):
@@ -183,7 +185,9 @@ def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents
         raise
     _sync_folder(folder)
     _remove(folder / name for name in old)
-    _remove(folder / name for name in os.listdir(folder) if name not in plan and _is_abandoned(folder / name))
+    names = {"arrays.safetensors", f"{kind}.json", *map(_without_token, plan)}
+    strays = [name for name in os.listdir(folder) if name not in plan and _without_token(name) in names]
+    _remove(folder / name for name in strays if _is_old(folder / name))
 
 
 def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
@@ -206,10 +210,28 @@ def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
         return []
 
 
-def _is_abandoned(path: Path) -> bool:
-    """Return whether a file belongs to a save that was interrupted long ago, not to one in progress."""
+def remove_unfinished(folder: Path | Remote, kind: str) -> None:
+    """Delete the files of interrupted saves, in a folder that no other process writes to."""
+    if isinstance(folder, Remote):
+        return
+    manifest_path = folder / f"{kind}.json"
+    named = _named_files(manifest_path, kind)
+    if not named and manifest_path.exists():  # damaged: its files may be of use
+        return
+    names = {"arrays.safetensors", manifest_path.name}
+    strays = [name for name in os.listdir(folder) if name not in (*named, manifest_path.name)]
+    _remove(folder / name for name in strays if _without_token(name) in names)
+
+
+def _without_token(name: str) -> str:
+    """Return ``arrays.safetensors`` for ``arrays-0123456789abcdef.safetensors``."""
+    return re.sub(r"-[0-9a-f]{16}(?=\.\w+$)", "", name)
+
+
+def _is_old(path: Path) -> bool:
+    """Return whether a file outside the manifest belongs to an interrupted save, not to one in progress."""
     try:
-        return bool(_ARRAY_FILE.fullmatch(path.name)) and time.time() - path.stat().st_mtime > ABANDONED
+        return time.time() - path.stat().st_mtime > ABANDONED
     except OSError:  # deleted in the meantime
         return False
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from metalda.errors import InputError, StorageError, hint
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
-from metalda.storage import check_writable, locate, read_folder, write_folder
+from metalda.storage import check_writable, locate, locked, read_folder, remove_unfinished, write_folder
 from metalda.training.gibbs import ChainState, Generators, resume_chain
 from metalda.utils.checks import (
     check_array,
@@ -70,16 +71,25 @@ class Checkpoint:
     def exists(self) -> bool:
         return (self.folder / f"{KIND}.json").exists()
 
-    def prepare(self, resume: bool) -> None:
-        """Raise an error if the folder holds the progress of another run, or cannot be written."""
+    @contextmanager
+    def hold(self, resume: bool) -> Iterator[None]:
+        """Keep the folder for this run.
+
+        Raises an error if another process uses it, if it holds the progress of an earlier run and `resume` is False, or
+        if it cannot be written.
+        """
         check_writable(self.folder, KIND)
-        if self.exists and not resume:
-            raise InputError(
-                f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
-                "or give another folder"
-            )
-        if resume and not self.exists:
-            hint(f"{self.folder}: there is no checkpoint to resume from, so training starts at the first iteration")
+        with locked(self.folder, KIND) as is_locked:
+            if self.exists and not resume:
+                raise InputError(
+                    f"{self.folder}: there is a checkpoint already; resume from it with resume=True (--resume), "
+                    "or give another folder"
+                )
+            if resume and not self.exists:
+                hint(f"{self.folder}: there is no checkpoint to resume from, so training starts at the first iteration")
+            if is_locked:
+                remove_unfinished(self.folder, KIND)
+            yield
 
     def save(self, progress: Progress) -> None:
         state, rngs = progress.state, progress.rngs
@@ -188,16 +198,18 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+@contextmanager
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
-) -> Checkpoint | None:
-    """Return the checkpoint of a run, or None. `identify` reads the whole corpus, so it is called only if needed."""
+) -> Iterator[Checkpoint | None]:
+    """Yield the checkpoint of a run, or None. `identify` reads the whole corpus, so it is called only if needed."""
     if folder is None:
         if resume:
             raise InputError("resume needs the folder of the checkpoint: checkpoint= (--checkpoint)")
-        return None
+        yield None
+        return
     if every < 1:
         raise InputError(f"checkpoint_every must be at least 1, not {every}")
-    checkpoint = Checkpoint(locate(folder), every, identify())
-    checkpoint.prepare(resume)
-    return checkpoint
+    checkpoint = Checkpoint(locate(folder), every, {})
+    with checkpoint.hold(resume):
+        yield replace(checkpoint, identity=identify())

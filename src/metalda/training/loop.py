@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,8 @@ def train(
             progress = _start(problem, seed, n_threads)
         survive = None
         if cluster is not None:
-            survive = Recovery(cluster, problem, progress, lambda: _sweep(problem, progress, keep_weights, run))
+            step = partial(_sweep, problem, progress, keep_weights, run)
+            survive = Recovery(cluster, problem, progress, step, interrupted.is_set)
         do = survive or _run_directly
         stop = False
         bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
@@ -110,8 +112,7 @@ def train(
                     survive(survive.take_snapshot)
                 if checkpoint is not None and due:
                     checkpoint.save(progress)
-            if progress.n_sweeps not in keep:  # stopped early: the last state is always kept
-                do(lambda: _keep(progress))
+            do(lambda: _keep_last(progress, keep))
             _keep_weights(progress, keep_weights)
     if progress.n_sweeps < n_iter:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
@@ -177,6 +178,12 @@ def _keep_weights(progress: Progress, names: Iterable[str]) -> None:
     for name in names:
         weights = state.log_doc_weights if name == "label" else state.log_word_weights
         progress.weights.setdefault(name, {})[progress.n_sweeps] = weights.astype(np.float32)
+
+
+def _keep_last(progress: Progress, keep: set[int]) -> None:
+    """Keep the last state of a chain that was stopped early, unless it is a draw already."""
+    if progress.n_sweeps not in keep:
+        _keep(progress)
 
 
 def _finish(progress: Progress) -> Trained:

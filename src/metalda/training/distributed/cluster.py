@@ -52,6 +52,7 @@ class Cluster:
         self._threads: dict[str, int] = {}  # of the workers that `map` uses
         self._numbers = count()
         self._name = f"{time.time_ns():x}"
+        self.is_interrupted: Callable[[], bool] = lambda: False  # whether to stop waiting for workers
 
     def require_workers(self) -> None:
         """Raise an error if a worker cannot be used, before any work is sent."""
@@ -70,6 +71,8 @@ class Cluster:
             workers = self.workers()
             if workers:
                 return workers
+            if self.is_interrupted():
+                raise WorkersLost("none is left")
             if time.monotonic() > deadline:
                 raise ClusterError(
                     f"the cluster has had no usable worker for {PATIENCE:.0f} s; start some, or give them more memory "
@@ -142,7 +145,7 @@ class Cluster:
                     start()
                     result: T = self.collect([pending[0][1]], list(self._threads))[0]
                     return result
-                except WorkersLost as loss:  # noqa: PERF203
+                except WorkersLost as loss:
                     logger.warning("Lost workers (%s); their work is repeated.", str(loss))
                     copies.clear()  # Dask drops superfluous copies, so the last one may have been lost
                     for position, (item, _) in enumerate(pending):

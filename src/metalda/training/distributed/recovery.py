@@ -34,28 +34,45 @@ class Snapshot(NamedTuple):
     log_word_weights: NDArray[np.float64]
     generators: list[Any]
     n_sweeps: int
+    n_draws: int
 
     @classmethod
     def take(cls, progress: Progress) -> Snapshot:
         state = progress.state
         generators = [rng.bit_generator.state for rng in progress.rngs.all]
         weights = state.log_doc_weights.copy(), state.log_word_weights.copy()
-        return cls(state.topics, *weights, generators, progress.n_sweeps)
+        return cls(state.topics, *weights, generators, progress.n_sweeps, len(progress.draws))
 
     def restore(self, problem: Problem, progress: Progress) -> None:
         """Reset the progress. Draws stay: a snapshot follows every draw."""
         for rng, state in zip(progress.rngs.all, self.generators, strict=True):
             rng.bit_generator.state = state
         del progress.trace[self.n_sweeps :]
+        for weights in progress.weights.values():
+            for iteration in [each for each in weights if each > self.n_sweeps]:
+                del weights[iteration]
         arrays = {"topics": self.topics}
         progress.state = resume_chain(problem, arrays, self.log_doc_weights, self.log_word_weights, self.n_sweeps)
 
 
 class Recovery:
-    """Runs a chain on a cluster. When workers are lost, it redistributes the shards and repeats lost iterations."""
+    """Runs a chain on a cluster. When workers are lost, it redistributes the shards and repeats lost iterations.
 
-    def __init__(self, cluster: Cluster, problem: Problem, progress: Progress, step: Callable[[], Any]) -> None:
+    When they are lost after Ctrl-C, the chain ends on this machine, because a terminal sends Ctrl-C to all its
+    processes, which may include all workers. Iterations since the last snapshot are lost.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        problem: Problem,
+        progress: Progress,
+        step: Callable[[], Any],
+        is_interrupted: Callable[[], bool],
+    ) -> None:
         self._cluster = cluster
+        self._is_interrupted = cluster.is_interrupted = is_interrupted
+        self._is_local = False  # whether the chain has left the cluster
         self._problem = problem
         self._progress = progress
         self._step = step  # one more iteration, without keeping a draw
@@ -64,6 +81,8 @@ class Recovery:
 
     def __call__(self, action: Callable[[], T]) -> T:
         """Perform the action. When workers are lost, restore the state before it and repeat it."""
+        if self._is_local:
+            return action()
         n_sweeps = self._progress.n_sweeps
         losses: list[str] = []
         while len(losses) < MOST_LOSSES:
@@ -73,10 +92,13 @@ class Recovery:
                 while self._progress.n_sweeps < n_sweeps:
                     self._step()
                 return action()
-            except WorkersLost as loss:  # noqa: PERF203
+            except WorkersLost as loss:
                 losses.append(str(loss))  # the exception keeps futures alive, so only its text is kept
                 logger.warning("Lost workers (%s); resuming from iteration %d.", losses[-1], self._snapshot.n_sweeps)
                 self._in_place = False
+            if self._is_interrupted():
+                self._return_to_client(n_sweeps)
+                return action()
         raise ClusterError(
             f"workers were lost {MOST_LOSSES} times in a row, the last time {losses[-1]}; they may have too little "
             "memory: use more workers, or workers with more memory"
@@ -84,6 +106,8 @@ class Recovery:
 
     def take_snapshot(self) -> None:
         """Keep this state for recovery. If workers have joined, redistribute the shards."""
+        if self._is_local:
+            return
         self._snapshot = Snapshot.take(self._progress)
         assignment = self._progress.state.assignment
         assert isinstance(assignment, DistributedAssignment)
@@ -91,6 +115,14 @@ class Recovery:
         n_hosts = min(len(workers), len(self._problem.shards))
         if n_hosts > len(assignment.seats):
             assignment.deal_shards()
+
+    def _return_to_client(self, n_sweeps: int) -> None:
+        """Continue on this machine, from the snapshot; after `n_sweeps` if a draw was kept since the snapshot."""
+        self._leave()
+        self._snapshot.restore(self._problem, self._progress)
+        self._is_local = True
+        while self._progress.n_sweeps < n_sweeps and len(self._progress.draws) > self._snapshot.n_draws:
+            self._step()
 
     def _place(self) -> None:
         """Put the state of the snapshot on the current workers."""
