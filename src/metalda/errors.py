@@ -1,5 +1,6 @@
 """Errors that users can cause. Every message says what is wrong, where, and what to do."""
 
+import contextlib
 import os
 import sys
 import warnings
@@ -40,7 +41,7 @@ class HintWarning(UserWarning):
 
 def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
     """Issue a warning that names the line of the user's code, not one of metalda or scikit-learn."""
-    packages = [os.path.dirname(__file__)]
+    packages = [os.path.dirname(__file__), contextlib.__file__]
     if "sklearn" in sys.modules:
         packages += sys.modules["sklearn"].__path__
     frame, level = sys._getframe(1), 2
