@@ -50,7 +50,7 @@ class ReadingOptions:
     @property
     def arguments(self) -> dict[str, Any]:
         """Return the options as arguments of `Corpus.read`."""
-        given: dict[str, Any] = {
+        given: dict[str, object] = {
             "text": options.columns(self.text),
             "labels": options.columns(self.labels),
             "label_delimiter": self.label_delimiter,

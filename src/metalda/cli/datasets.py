@@ -67,7 +67,7 @@ def datasets(
     entry = describe(name)
     if output is not None:
         _check_output(output)
-    settings: dict[str, Any] = {"embeddings": embeddings, "download": download or None}
+    settings: dict[str, object] = {"embeddings": embeddings, "download": download or None}
     given = {setting: value for setting, value in settings.items() if value is not None}
     loaded = load(name, folder, verbose=sys.stderr.isatty(), **given)
     if output is not None:
@@ -121,7 +121,7 @@ def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: F
 
 def _compare(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, Any]]:
     """Return each measure of a corpus, that of the paper, and the relative difference."""
-    published: dict[str, Any] = {} if paper is None else asdict(paper)
+    published: dict[str, object] = {} if paper is None else asdict(paper)
     return {
         measure: {
             "ours": value,
@@ -160,7 +160,7 @@ def _write_documents(path: Path, loaded: Corpus | tuple[Corpus, Corpus]) -> None
     with replacing(path, "x", encoding="utf-8", newline="\n") as file:
         for part, corpus in parts.items():
             for i, words in enumerate(corpus):
-                record: dict[str, Any] = {"id": str(i) if corpus.ids is None else corpus.ids[i]}
+                record: dict[str, object] = {"id": str(i) if corpus.ids is None else corpus.ids[i]}
                 if part is not None:
                     record["part"] = part
                 if corpus.labels is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from metalda.evaluation.runs import RunStore
     from metalda.experiments.tables import Experiment, Plan
 
-Result = tuple[str, dict[str, Any], list[dict[str, Any]]]  # as Markdown, for JSON, and rows for CSV
+Result = tuple[str, dict[str, object], list[dict[str, object]]]  # as Markdown, for JSON, and rows for CSV
 EPILOG = options.epilog("metalda reproduce perplexity --dataset ws --topics 50 --models LDA,MetaLDA --seeds 3 --jobs 2")
 
 
@@ -143,7 +143,7 @@ def _findings(plan: Plan, store: RunStore, output: Path) -> Result:
     return f"# The paper's findings\n\n{as_markdown(findings)}", {"findings": plain}, records
 
 
-def _write(stem: Path, text: str, document: dict[str, Any]) -> None:
+def _write(stem: Path, text: str, document: dict[str, object]) -> None:
     """Save the Markdown and the JSON."""
     from metalda.storage import replacing, write_document
 

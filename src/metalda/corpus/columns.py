@@ -79,7 +79,7 @@ class Columns:
         wanted = {*self._text, *label_fields, self._id}
         return [name for name in fields if name in wanted]
 
-    def documents(self, records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[Document]:
+    def documents(self, records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[Document]:
         """Yield the documents of the records, and collect the values of numeric columns for `labels`."""
         fields: Sequence[str] = ()
         for number, record in records:
@@ -124,7 +124,7 @@ class Columns:
         shown = _shown_fields(fields)
         raise InputError(f"{self.source}: which field is the text? Fields are: {shown}; name one with text= (--text)")
 
-    def _content(self, record: Mapping[str, Any]) -> str | Sequence[str]:
+    def _content(self, record: Mapping[str, object]) -> str | Sequence[str]:
         parts = [as_content(self._value(record, name, "text= (--text)"), name) for name in self._text]
         if len(parts) == 1:
             return parts[0]
@@ -134,7 +134,7 @@ class Columns:
             raise InputError(f"the fields {_shown_fields(self._text)} are partly texts and partly lists of tokens")
         return [token for part in parts for token in part]
 
-    def _label_names(self, record: Mapping[str, Any]) -> list[str]:
+    def _label_names(self, record: Mapping[str, object]) -> list[str]:
         if self._unseen:
             self._unseen.difference_update(record)
         for column in self._numeric:
@@ -148,12 +148,12 @@ class Columns:
             names += [f"{field}={value}" for value in values] if self._prefixed else values
         return names
 
-    def _id_of(self, record: Mapping[str, Any]) -> str | None:
+    def _id_of(self, record: Mapping[str, object]) -> str | None:
         if self._id is None or (self._schema.id is None and self._id not in record):
             return None
         return _id_name(self._value(record, self._id, "id= (--id)"))
 
-    def _value(self, record: Mapping[str, Any], name: str, option: str) -> Any:
+    def _value(self, record: Mapping[str, object], name: str, option: str) -> Any:
         try:
             return record[name]
         except KeyError:
@@ -176,7 +176,7 @@ class NumericColumn(ABC):
         self._decimal = decimal
         self._values = array("d")
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Add the number of the next document; NaN for a missing or empty cell."""
         self._values.append(self._number(value))
 
@@ -273,7 +273,7 @@ def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
     return (f"{column} < {texts[0]}", *inner, f"{column} ≥ {texts[-1]}")
 
 
-def as_content(value: Any, field: str) -> str | Sequence[str]:
+def as_content(value: object, field: str) -> str | Sequence[str]:
     """Return the text or the list of tokens in a cell; a missing one is an empty document."""
     if isinstance(value, str):
         return value
@@ -287,7 +287,7 @@ def as_content(value: Any, field: str) -> str | Sequence[str]:
     raise InputError(f"the field {field!r} holds {type(value).__name__}, not text; name the text with text= (--text)")
 
 
-def as_ids(ids: Iterable[Any] | None) -> tuple[str, ...] | None:
+def as_ids(ids: Iterable[object] | None) -> tuple[str, ...] | None:
     """Return the ids of documents as strings."""
     if ids is None:
         return None
@@ -296,7 +296,7 @@ def as_ids(ids: Iterable[Any] | None) -> tuple[str, ...] | None:
     return tuple(map(_id_name, ids))
 
 
-def _id_name(value: Any) -> str:
+def _id_name(value: object) -> str:
     """Return an id as a string; whole numbers have no decimal point, a missing id is empty."""
     if is_missing(value):
         return ""
@@ -324,6 +324,6 @@ def _shown_number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

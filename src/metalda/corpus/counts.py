@@ -16,7 +16,7 @@ from metalda.utils.frames import collect_frame, column_names
 _MAX_TOKENS = 2**32
 
 
-def expand_counts(matrix: Any, vocabulary: Iterable[str] | None = None) -> FlatTokens:
+def expand_counts(matrix: object, vocabulary: Iterable[str] | None = None) -> FlatTokens:
     """Return the tokens of a dense or sparse matrix of counts, or of a frame whose columns are the words.
 
     A count matrix has no word order, but document completion needs one, because it scores every second word. The

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from metalda.corpus.stream import Stream, is_special
 from metalda.errors import InputError
 
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MAGIC = {b"\x1f\x8b\x08": ".gz", b"\xfd7zXZ\0": ".xz", **{b"BZh%d1AY&SY" % level: ".bz2" for level in range(1, 10)}}
 _CHUNK = 1 << 20
 _START = 8192
@@ -48,7 +48,7 @@ def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         yield raw, binary
 
 
-def _opener(path: Path, raw: Any) -> Callable[..., Any]:
+def _opener(path: Path, raw: object) -> Callable[..., Any]:
     """Find the compression by the suffix, or by the first bytes if the name has no such suffix."""
     suffix = path.suffix.lower()
     if suffix not in _OPENERS and hasattr(raw, "peek"):
@@ -57,7 +57,7 @@ def _opener(path: Path, raw: Any) -> Callable[..., Any]:
     return _OPENERS.get(suffix, _uncompressed)
 
 
-def read_ahead(path: Path, advance: Callable[[int], Any] = lambda n_bytes: None) -> Iterator[bytes]:
+def read_ahead(path: Path, advance: Callable[[int], object] = lambda n_bytes: None) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in pieces; a thread reads ahead while the caller works.
 
     `advance` is called with the number of bytes on disk that each piece took, for a progress bar.

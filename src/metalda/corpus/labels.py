@@ -46,7 +46,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
     return labels
 
 
-def label_names(value: Any, delimiter: str | None = None) -> list[str]:
+def label_names(value: object, delimiter: str | None = None) -> list[str]:
     """Return the labels in one cell: none, one, a list of them, or a string to split at the delimiter."""
     if isinstance(value, _SEVERAL):
         return [name for element in value if (name := _label_name(element))]
@@ -98,7 +98,7 @@ def sort_names(names: Iterable[str]) -> list[str]:
     return by_text if any(key != key for key in keys.values()) else sorted(by_text, key=keys.__getitem__)
 
 
-def _label_name(value: Any) -> str:
+def _label_name(value: object) -> str:
     """Return one label as a string; empty for a missing one."""
     if isinstance(value, str):
         return value.strip()
@@ -120,7 +120,7 @@ def _without_surrogates(name: str) -> str:
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _from_values(y: Any) -> NamedMatrix:
+def _from_values(y: object) -> NamedMatrix:
     if isinstance(y, str | bytes | Mapping):
         raise InputError(f"labels must be a sequence with an entry per document, not {type(y).__name__}")
     try:
@@ -136,7 +136,7 @@ def _from_values(y: Any) -> NamedMatrix:
     return collector.finish()
 
 
-def _from_indicator_frame(frame: Any) -> NamedMatrix:
+def _from_indicator_frame(frame: object) -> NamedMatrix:
     frame = collect_frame(frame)
     names = column_names(frame)
     try:
@@ -149,7 +149,7 @@ def _from_indicator_frame(frame: Any) -> NamedMatrix:
     return _indicators(values, names)
 
 
-def _indicators(values: Any, names: list[str]) -> NamedMatrix:
+def _indicators(values: object, names: list[str]) -> NamedMatrix:
     matrix = csr_array(values)
     if not np.isfinite(matrix.data).all():
         raise InputError("a matrix of labels must hold numbers, but there is NaN or infinity in it")

@@ -57,7 +57,7 @@ class NamedMatrix:
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def __getitem__(self, index: Any) -> "NamedMatrix":
+    def __getitem__(self, index: object) -> "NamedMatrix":
         """Return the rows that a list of integers, a mask or a slice selects."""
         return NamedMatrix(self.matrix[row_indices(index, len(self))], self.names)
 
@@ -72,7 +72,7 @@ class NamedMatrix:
         parts = (cells.data[kept], (cells.row[kept], columns[kept]))
         return NamedMatrix(csr_array(parts, shape=(len(self), len(wanted))), wanted)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "NamedMatrix":
+    def __deepcopy__(self, memo: dict[int, object]) -> "NamedMatrix":
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -93,7 +93,7 @@ def first_duplicate(names: Iterable[str]) -> str | None:
     return None
 
 
-def row_indices(index: Any, n_rows: int) -> NDArray[np.int64]:
+def row_indices(index: object, n_rows: int) -> NDArray[np.int64]:
     """Return the row numbers that a slice, a Boolean mask or a list of integers selects, as int64.
 
     ``(index, ...)`` is accepted too: scikit-learn indexes objects with a shape in that way.

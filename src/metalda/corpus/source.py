@@ -82,7 +82,7 @@ def open_source(path: Path, schema: Schema, *, verbose: bool = False) -> Source:
     return Source(str(path), documents, schema, texts=not found.tokenized)
 
 
-def frame_source(frame: Any, schema: Schema) -> Source:
+def frame_source(frame: object, schema: Schema) -> Source:
     """Read the rows of a frame of pandas, polars or a library that converts to pandas."""
     frame = collect_frame(frame)
     if not hasattr(frame, "columns"):
@@ -189,7 +189,7 @@ def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes
 
     with reading(path, encoding):
         size = None if isinstance(path, Stream) else path.stat().st_size
-        shown: dict[str, Any] = {"unit": "B", "unit_scale": True, "disable": None if verbose else True}
+        shown: dict[str, object] = {"unit": "B", "unit_scale": True, "disable": None if verbose else True}
         with tqdm(total=size, desc="Reading", **shown) as bar:
             yield read_ahead(path, bar.update)
 

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 import weakref
-from typing import Any
 
 from metalda.errors import InputError
 
@@ -92,7 +91,7 @@ class _TimeUpError(Exception):
     pass
 
 
-def _stop(signum: int, frame: Any) -> None:
+def _stop(signum: int, frame: object) -> None:
     raise _TimeUpError
 
 

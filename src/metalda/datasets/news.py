@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -47,7 +47,7 @@ def load_newsgroups(
     remove: Collection[str] = ("headers",),
     embeddings: Vectors = None,
     download: bool = False,
-    **tokenizing: Any,
+    **tokenizing: object,
 ) -> Corpus:
     """Load 20 Newsgroups, the version by date, training and test posts together.
 
@@ -148,7 +148,7 @@ class Story(NamedTuple):
     text: str
 
 
-def load_reuters(folder: PathLike | None = None, *, embeddings: Vectors = None, **tokenizing: Any) -> Corpus:
+def load_reuters(folder: PathLike | None = None, *, embeddings: Vectors = None, **tokenizing: object) -> Corpus:
     """Load the documents of Reuters-21578 with at least one topic, as in the paper.
 
     Parameters
@@ -217,7 +217,7 @@ def load_nyt(
     labels: str = "taxonomic_classifier",
     embeddings: Vectors = None,
     verbose: bool = False,
-    **tokenizing: Any,
+    **tokenizing: object,
 ) -> Corpus:
     """Load the articles of the New York Times in one category, by default that of the paper.
 

@@ -28,14 +28,14 @@ def mallet_pattern() -> str:
 
 
 def paper_corpus(
-    texts: Iterable[str], labels: Any, ids: Iterable[str], *, embeddings: Vectors = None, **tokenizing: Any
+    texts: Iterable[str], labels: object, ids: Iterable[str], *, embeddings: Vectors = None, **tokenizing: object
 ) -> Corpus:
     """Tokenize and filter texts as in the paper, unless settings of `Corpus.from_texts` are given."""
     corpus = Corpus.from_texts(texts, labels, ids, **paper_settings(tokenizing))
     return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
 
 
-def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+def paper_settings(changes: Mapping[str, object]) -> dict[str, Any]:
     """Return the settings of `Corpus.from_texts` that the paper describes, with these changes."""
     return {"token_pattern": mallet_pattern(), "stop_words": "english", "min_df": 5, "max_df": 0.95, **changes}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,12 @@ Loaded = Corpus | tuple[Corpus, Corpus]
 
 
 def _built_in(
-    folder: PathLike | None, *, min_words: int = 5, limit: int | None = None, verbose: bool = False, **tokenizing: Any
+    folder: PathLike | None,
+    *,
+    min_words: int = 5,
+    limit: int | None = None,
+    verbose: bool = False,
+    **tokenizing: object,
 ) -> Corpus:
     return load_python_docs(min_words=min_words, limit=limit, verbose=verbose, **tokenizing)
 
@@ -49,7 +53,7 @@ def describe(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def load(name: str, folder: PathLike | None = None, *, verbose: bool = False, **settings: Any) -> Loaded:
+def load(name: str, folder: PathLike | None = None, *, verbose: bool = False, **settings: object) -> Loaded:
     """Load a dataset by name.
 
     Parameters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from metalda.corpus import Corpus
 from metalda.corpus.files import read_lines, reading
 from metalda.datasets.catalog import PathLike, find_all, find_compressed
@@ -64,7 +62,7 @@ def _java_parts(name: str, folder: PathLike | None) -> tuple[Corpus, Corpus]:
 
 
 def load_arxiv(
-    folder: PathLike | None = None, *, embeddings: Vectors = None, verbose: bool = False, **tokenizing: Any
+    folder: PathLike | None = None, *, embeddings: Vectors = None, verbose: bool = False, **tokenizing: object
 ) -> Corpus:
     """Load titles and abstracts of arXiv; the categories are the labels, several per document.
 
@@ -91,7 +89,7 @@ def load_arxiv(
     return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
 
 
-def load_wikipedia(folder: PathLike | None = None, *, embeddings: Vectors = None, **tokenizing: Any) -> Corpus:
+def load_wikipedia(folder: PathLike | None = None, *, embeddings: Vectors = None, **tokenizing: object) -> Corpus:
     """Load articles of Wikipedia without their titles; there are no labels.
 
     Parameters

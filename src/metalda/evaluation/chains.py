@@ -132,7 +132,7 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
     orders, similarity, _ = _match_chains(chains)
     drawn = [_quantities(model) for model in chains]
     likelihoods = [_kept_likelihoods(model) for model in chains]
-    groups: dict[str, dict[str, Any]] = {
+    groups: dict[str, dict[str, object]] = {
         "posterior": {
             name: _stack_last([own[name][..., order] for own, order in zip(drawn, orders, strict=True)])
             for name in drawn[0]

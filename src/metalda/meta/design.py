@@ -50,7 +50,7 @@ class Design:
         is a value like any other; by default they are numbers if some value is neither 0 nor 1.
         """
         names: tuple[str, ...] = ()
-        matrix: Any = sparse.csr_array((n_items, 0))
+        matrix: sparse.csr_array = sparse.csr_array((n_items, 0))
         if labels is not None:
             if not real and not labels.is_binary:
                 raise InputError(
@@ -65,7 +65,12 @@ class Design:
 
     @classmethod
     def from_rows(
-        cls, names: tuple[str, ...], row_of: NDArray[np.int32], rows: Any, *, zero_is_a_number: bool = False
+        cls,
+        names: tuple[str, ...],
+        row_of: NDArray[np.int32],
+        rows: sparse.csr_array,
+        *,
+        zero_is_a_number: bool = False,
     ) -> Design:
         """Build a design from distinct rows [row, label], the default label last, and the row of every document."""
         rows.sort_indices()
@@ -126,7 +131,7 @@ class Design:
         """Return what the effect of each label is relative to."""
         return find_references(self.null_space, self.label_sizes[:-1])
 
-    def stand_ins(self, new: Design) -> Any:
+    def stand_ins(self, new: Design) -> sparse.csr_array:
         """Return the training rows that stand in for rows of new documents with missing labels [new row, row].
 
         The documents of this design do not identify alpha of a label set such as a section without a year, if every
@@ -159,7 +164,7 @@ class Design:
         return len(self.row_sizes)
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> sparse.csr_array:
         """Return rows × labels as a sparse array."""
         shape = (self.n_rows, len(self.names))
         return sparse.csr_array((self.row_values, self.row_labels, self.row_starts), shape=shape)

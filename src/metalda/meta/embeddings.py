@@ -108,7 +108,7 @@ class Embeddings:
         return cls(kept, vectors)
 
     @classmethod
-    def from_gensim(cls, keyed_vectors: Any, vocabulary: Iterable[str] | None = None) -> Embeddings:
+    def from_gensim(cls, keyed_vectors: object, vocabulary: Iterable[str] | None = None) -> Embeddings:
         """Convert the vectors of gensim's ``KeyedVectors``, or of a model that has them as ``.wv``.
 
         Accepts any object with ``index_to_key`` and ``vectors``, so gensim need not be installed.
@@ -136,7 +136,7 @@ class Embeddings:
     def __repr__(self) -> str:
         return f"Embeddings({len(self.words):,} words × {self.vectors.shape[1]} dimensions)"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Embeddings:
+    def __deepcopy__(self, memo: dict[int, object]) -> Embeddings:
         return self  # immutable: clones of an estimator share it
 
     def look_up(self, vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -158,7 +158,7 @@ class Embeddings:
         return document, {"words": words, "word_offsets": word_offsets, "vectors": self.vectors}
 
     @classmethod
-    def from_arrays(cls, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Embeddings:
+    def from_arrays(cls, document: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> Embeddings:
         """Invert ``to_arrays``."""
         try:
             words, vectors = unpack_words(arrays["words"], arrays["word_offsets"]), arrays["vectors"]

@@ -14,7 +14,6 @@ with one row are a kind.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ class References:
     """The kind of each label: the labels that it is compared with."""
 
     kind_of: NDArray[np.int64]  # label -> kind; -1 for a label that is compared with its absence
-    shares: Any  # [kind, label], sparse: shares of each label in the documents of its kind
+    shares: sparse.csr_array  # [kind, label], sparse: shares of each label in the documents of its kind
     is_identified: NDArray[np.bool_]  # False for a label that only occurs together with another, or always
 
     def center(self, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -65,7 +64,7 @@ def find_references(null_space: NDArray[np.float64], label_sizes: NDArray[np.flo
     return References(kind_of, matrix, is_identified)
 
 
-def find_null_space(rows: Any) -> NDArray[np.float64]:
+def find_null_space(rows: sparse.csr_array) -> NDArray[np.float64]:
     """Return an orthonormal basis [label, dimension] of the weights that change no alpha."""
     lengths = np.sqrt(rows.multiply(rows).sum(axis=0))
     scaled = rows @ sparse.diags_array(1 / lengths)  # of equal length, so that rare labels are not taken for 0
@@ -82,7 +81,7 @@ def _dense_null_space(products: NDArray[np.float64]) -> NDArray[np.float64]:
     return null
 
 
-def _sparse_null_space(products: Any) -> NDArray[np.float64]:
+def _sparse_null_space(products: sparse.csc_array) -> NDArray[np.float64]:
     """Find the null space of a positive semidefinite matrix by inverse iteration, with more vectors until it fits."""
     n_labels, largest = products.shape[0], products.sum(axis=0).max()
     factors = sparse.linalg.splu(products + _ZERO * largest * sparse.eye_array(n_labels, format="csc"))

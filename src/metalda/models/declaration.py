@@ -32,17 +32,17 @@ N_COMPONENTS = [Interval(Integral, 1, 2**16 - 1, closed="both")]
 class Declaration(EffectTables):
     """The parameters that all models have, and the methods by which a model differs from others."""
 
-    vocabulary: Any = None
+    vocabulary: object = None
     n_iter: int = 1000
     burn_in: int | None = None
     thin: int | None = None
     n_draws: int = 15
     n_jobs: int | None = 1
     n_shards: int | str = "auto"
-    random_state: Any = None
+    random_state: object = None
     verbose: bool = True
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "vocabulary": "no_validation",
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],

@@ -175,7 +175,7 @@ class Weights:
         return others[:-1] > 0
 
     @cached_property
-    def members(self) -> Any:
+    def members(self) -> sparse.csr_array:
         """Return the number of documents [label, row] in each row of the design that have a label; 0 for numbers."""
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)

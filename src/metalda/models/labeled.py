@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -31,7 +31,7 @@ class _LabeledModel(TopicModel):
     doc_prior: float = 0.1
     word_prior: float = 0.01
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "doc_prior": [POSITIVE],
         "word_prior": [POSITIVE],
@@ -85,7 +85,7 @@ class _LabeledModel(TopicModel):
         table.insert(1, "label", self.topic_labels_)
         return table
 
-    def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
+    def predict_label_probabilities(self, X: object) -> pd.DataFrame:
         """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.
 
         A probability is the share of the label's topics in the document, if all topics are allowed and shared topics
@@ -160,7 +160,7 @@ class PartiallyLabeledLDA(_LabeledModel):
     topics_per_label: int = 5
     n_shared: int = 0
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **_LabeledModel._parameter_constraints,
         "topics_per_label": [Interval(Integral, 1, None, closed="left")],
         "n_shared": [Interval(Integral, 0, None, closed="left")],

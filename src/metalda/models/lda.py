@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
@@ -43,7 +43,7 @@ class LDA(TopicModel):
     doc_prior: float = 0.1
     word_prior: float = 0.01
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "n_components": N_COMPONENTS,
         "doc_prior": [POSITIVE],

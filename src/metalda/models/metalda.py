@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -90,11 +90,11 @@ class MetaLDA(TopicModel):
     _: KW_ONLY
     doc_prior: str | float = "labels"
     word_prior: str | float = "features"
-    word_features: Any = None
+    word_features: object = None
     mu: float = 1.0
     nu: float = 1.0
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "n_components": N_COMPONENTS,
         "doc_prior": [StrOptions({"labels", "default"}), POSITIVE],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sklearn.utils._param_validation import Interval
 
@@ -29,7 +29,7 @@ class _RegressionModel(TopicModel):
     optimize_burn_in: int = 50
     optimize_interval: int = 10
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "n_components": N_COMPONENTS,
         "variance": [POSITIVE],
@@ -97,7 +97,7 @@ class DMR(_RegressionModel):
     _: KW_ONLY
     word_prior: float = START_BETA
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **_RegressionModel._parameter_constraints,
         "word_prior": [POSITIVE],
     }
@@ -151,10 +151,10 @@ class WFLDA(_RegressionModel):
 
     n_components: int = 50
     _: KW_ONLY
-    word_features: Any = None
+    word_features: object = None
     doc_prior: float = START_ALPHA
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **_RegressionModel._parameter_constraints,
         "word_features": "no_validation",
         "doc_prior": [POSITIVE],

@@ -67,7 +67,7 @@ class DMM(TopicModel):
     doc_prior: float | None = None
     word_prior: float = 0.01
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "n_components": N_COMPONENTS,
         "doc_prior": [POSITIVE, None],
@@ -137,7 +137,7 @@ class PTM(LDA):
     n_pseudo_documents: int | None = None
     concentration: float = 0.1
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **LDA._parameter_constraints,
         "n_pseudo_documents": [Interval(Integral, 1, 2**31 - 2, closed="both"), None],
         "concentration": [POSITIVE],

@@ -371,7 +371,7 @@ def above_threshold(probabilities: NDArray[np.floating[Any]], threshold: float) 
 class LabelSets(NamedTuple):
     """The sets of labels that training documents had, the most frequent first."""
 
-    matrix: Any  # [set, label], the default label last
+    matrix: sparse.csr_array  # [set, label], the default label last
     shares: NDArray[np.float64]  # of the labeled documents
 
     @classmethod

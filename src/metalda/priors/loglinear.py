@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from metalda.errors import InputError
@@ -86,7 +87,7 @@ class WordTopicCounts(Protocol):
 
     def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> Any: ...
 
-    def to_matrix(self) -> Any: ...
+    def to_matrix(self) -> csr_array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ class LogLinear:
         return Alpha(values, row_sums, len(faint) > 0, log_weights.copy())
 
     def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: Any
+        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: csr_array
     ) -> NDArray[np.float64]:
         """Return alpha of new documents, by row, given the prior of the training documents.
 

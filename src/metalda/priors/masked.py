@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from metalda.errors import StorageError
 from metalda.priors.loglinear import LogLinear, Weights, require_binary
@@ -50,7 +51,7 @@ class Masked(LogLinear):
         check_range(name, log_weights, -math.inf, float(np.finfo(np.float64).max))
 
     def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: Any
+        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: csr_array
     ) -> NDArray[np.float64]:
         """Return alpha of new documents. An unlabeled document may have every topic."""
         return self.products(log_weights).astype(np.float64)

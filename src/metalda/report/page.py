@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metalda.errors import InputError, missing_extra
 from metalda.report.summary import MAX_DOCUMENTS, Models, Summary, summarize
@@ -44,7 +44,7 @@ def check_page(path: Path) -> None:
 def write_report(
     model: TopicModel,
     path: str | os.PathLike[str],
-    corpus: Any = None,
+    corpus: object = None,
     *,
     models: Models = (),
     chains: Iterable[TopicModel] = (),
@@ -121,7 +121,7 @@ def render(summary: Summary) -> str:
     )
 
 
-def script_safe(value: Any) -> str:
+def script_safe(value: object) -> str:
     """Return JSON of dataclasses and plain data for a script element: no part ends the element or opens a comment."""
     text = json.dumps(value, default=vars, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

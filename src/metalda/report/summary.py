@@ -68,7 +68,7 @@ class Summary:
 
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists, numbers and strings, for JSON."""
-        document: dict[str, Any] = to_plain(self)
+        document: dict[str, object] = to_plain(self)
         return document
 
 

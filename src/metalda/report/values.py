@@ -20,7 +20,7 @@ def cut(text: str, longest: int = MAX_NAME) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def rounded(values: Any, decimals: int = 4) -> Numbers:
+def rounded(values: object, decimals: int = 4) -> Numbers:
     """Round to a number of decimals."""
     return tuple(np.round(np.asarray(values, np.float64), decimals).tolist())
 
@@ -30,7 +30,7 @@ def significant(values: Iterable[float], digits: int = 4) -> Numbers:
     return tuple(float(f"{value:.{digits}g}") for value in values)
 
 
-def grid(values: Any, decimals: int) -> Grid:
+def grid(values: object, decimals: int) -> Grid:
     """Round a matrix; None for values that are not finite."""
     rows = np.round(np.asarray(values, np.float64), decimals)
     if np.isfinite(rows).all():
@@ -38,7 +38,7 @@ def grid(values: Any, decimals: int) -> Grid:
     return tuple(tuple(value if math.isfinite(value) else None for value in row) for row in rows.tolist())
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Any:
     """Convert dataclasses and tuples to dictionaries and lists."""
     if isinstance(value, tuple):
         nested = any(isinstance(each, tuple) or is_dataclass(each) for each in (*value[:1], *value[-1:]))

@@ -166,7 +166,7 @@ class TopicCounts:
         names = ("sizes", "topics", "counts", "topic_totals")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
-    def to_matrix(self) -> Any:
+    def to_matrix(self) -> sparse.csr_array:
         """Return a sparse array [word, topic]."""
         used = self._used(0, len(self.sizes))
         ends = np.concatenate([[0], np.cumsum(self.sizes)])

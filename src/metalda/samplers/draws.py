@@ -43,7 +43,7 @@ class Draw:
     mean_alpha: NDArray[np.float64]  # over the training documents
     topic_totals: NDArray[np.int64]  # tokens of each topic
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
-    word_topic_counts: Any  # n[k, v] as a sparse array [word, topic]
+    word_topic_counts: sparse.csr_array  # n[k, v] as a sparse array [word, topic]
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
 
     def check_mass(self, word_prior: LogLinear) -> None:

@@ -154,7 +154,7 @@ def is_mapped(array: NDArray[Any]) -> bool:
 
 def mapping(array: NDArray[Any]) -> Any:
     """Return the object that an array is ultimately a view of: the map of a file for mapped arrays."""
-    base: Any = array
+    base: object = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
         base = base.base
     return base

@@ -132,7 +132,7 @@ def _with_resume_advice(checkpoint: Checkpoint | None) -> Iterator[None]:
         raise ClusterError(f"{error}; {advice}") from error
 
 
-def _run_directly(action: Callable[[], Any]) -> Any:
+def _run_directly(action: Callable[[], object]) -> Any:
     """Perform the action; on one machine no recovery is needed."""
     return action()
 

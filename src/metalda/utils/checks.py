@@ -80,7 +80,7 @@ def check_ascending(name: str, values: NDArray[Any], starts: NDArray[Any]) -> No
         raise StorageError(f"{name} must be sorted and distinct within each row")
 
 
-def check_names(name: str, names: Any) -> tuple[str, ...]:
+def check_names(name: str, names: object) -> tuple[str, ...]:
     """Require a list of distinct strings."""
     if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
         raise StorageError(f"{name} must be a list of strings")
@@ -89,21 +89,21 @@ def check_names(name: str, names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> int:
+def check_integer(name: str, value: object, low: int, high: int = 2**63 - 1) -> int:
     """Require an integer from low to high."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise StorageError(f"{name} must be an integer of at least {low}, not {_shown(value)}")
     return value
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """Require true or false."""
     if not isinstance(value, bool):
         raise StorageError(f"{name} must be true or false, not {_shown(value)}")
     return value
 
 
-def check_object(name: str, value: Any) -> dict[str, Any]:
+def check_object(name: str, value: object) -> dict[str, Any]:
     """Require a JSON object."""
     if not isinstance(value, dict):
         raise StorageError(f"{name} must be an object, not {_shown(value)}")
@@ -118,6 +118,6 @@ def check_keys(name: str, found: Any, expected: Any) -> None:
         raise StorageError(f"{name} {which}")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class PackedStrings(Sequence[str]):
             place = f"{self.source}: " if self.source else ""
             raise StorageError(f"{place}damaged: the saved string {text[:40]!r} is not UTF-8") from error
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         if isinstance(other, str) or not isinstance(other, Sequence):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))

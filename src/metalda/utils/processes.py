@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, get_context, parent_process
-from typing import Any
 
 from metalda.errors import InputError
 
 _function: Callable[..., None] | None = None  # set in worker processes
 
 
-def run_in_processes(function: Callable[..., None], items: Iterable[tuple[Any, ...]], n_jobs: int) -> None:
+def run_in_processes(function: Callable[..., None], items: Iterable[tuple[object, ...]], n_jobs: int) -> None:
     """Call the function with every item, in any order, in `n_jobs` worker processes; with one job, in this process.
 
     The first error of a call or of `items` ends the run, after the calls in flight have returned.
@@ -76,6 +75,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _call(*item: Any) -> None:
+def _call(*item: object) -> None:
     assert _function is not None
     _function(*item)
