@@ -9,7 +9,7 @@ import pytest
 
 from repository import ROOT
 
-SMALL = ["--topics", "4", "--iterations", "24", "--limit", "3000"]  # keeps two posterior samples
+SMALL = ["--topics", "4", "--iterations", "40", "--limit", "3000"]  # enough for intervals
 ARGUMENTS = {
     "cluster.py": SMALL,
     "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
@@ -28,7 +28,8 @@ WRITTEN = {"effects_plot.py": ["effects.png"]}
 
 
 def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-W", "error", str(ROOT / "examples" / name), *ARGUMENTS[name]]
+    rising = "ignore:the log-likelihood still rises:UserWarning"  # after few iterations
+    program = [sys.executable, "-W", "error", "-W", rising, str(ROOT / "examples" / name), *ARGUMENTS[name]]
     paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(program, capture_output=True, text=True, cwd=folder, env={**os.environ, "PYTHONPATH": paths})
 

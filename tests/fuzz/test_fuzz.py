@@ -82,5 +82,5 @@ def test_a_slice_of_the_cases_has_no_findings(part: str, worker: Worker) -> None
             if outcome.is_finding:
                 found.append(f"python -m tests.fuzz --case {case}: {outcome.result} {outcome.place} {outcome.detail}")
     assert not found
-    assert counts["accepted"] > 20
-    assert counts["refused"] > 20
+    assert counts["accepted"] > 10
+    assert counts["refused"] > 10

@@ -246,7 +246,7 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
     opened.unfold()
     rows = opened.page.locator("details table tbody tr").all()
     assert len(rows) == 3
-    weights = np.stack([draw.log_doc_weights for draw in model.draws_])
+    weights = model.fitted_.weights["label"].astype(float)
     draws = weights[:, names.index("pets")] - weights[:, names.index("sky")]
     low, high = np.quantile(draws, [0.05, 0.95], axis=0, method="weibull")
     for row in rows:

@@ -48,9 +48,11 @@ class Snapshot(NamedTuple):
         for rng, state in zip(progress.rngs.all, self.generators, strict=True):
             rng.bit_generator.state = state
         del progress.trace[self.n_sweeps :]
-        for weights in progress.weights.values():
-            for iteration in [each for each in weights if each > self.n_sweeps]:
-                del weights[iteration]
+        for name, weights in list(progress.weights.items()):
+            kept = {iteration: own for iteration, own in weights.items() if iteration <= self.n_sweeps}
+            progress.weights[name] = kept
+            if not kept:
+                del progress.weights[name]
         arrays = {"topics": self.topics}
         progress.state = resume_chain(problem, arrays, self.log_doc_weights, self.log_word_weights, self.n_sweeps)
 
