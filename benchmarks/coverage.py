@@ -26,12 +26,13 @@ from numpy.typing import NDArray
 
 from benchmarks.estimates import METHODS, Estimates, Interval
 from benchmarks.simulation import GENERATORS, LABELS, Array, Simulated, check, permute, simulate
-from metalda.evaluation.matching import match
+from metalda.evaluation.matching import Matching, match
 from metalda.evaluation.runs import RunStore, run_jobs
 
-MIN_SIMILARITY = 0.8  # Bhattacharyya coefficient of a learned topic and its true one
+# Bhattacharyya coefficient of a learned topic and its true one. A topic that merges two has the square roots of their
+# shares as coefficients: 0.8 would take two thirds of a topic for the whole.
+MIN_SIMILARITY = 0.9
 PERMUTED = "permuted"
-Topics = NDArray[np.int64]
 TITLES = {
     "metalda": "MetaLDA's",
     "logistic": "logistic-normal",
@@ -76,31 +77,31 @@ class Fit:
 
 
 def judge(estimates: Estimates, corpus: Simulated) -> dict[str, Any]:
-    """Return sums over labels and matched topics, which can be added over corpora."""
-    own, true = match_topics(estimates, corpus)
+    """Return for each pair of a learned and a true topic sums over labels, which can be added over topics and corpora."""
     target = corpus.projection if estimates.is_regression else corpus.difference
-    result: dict[str, Any] = {"matched": len(own) / corpus.n_topics}
-    # The projection of a label without effect is near 0 but not 0: the difference defines false positives for all.
-    result["difference"] = _sums(estimates.difference, target, corpus.difference == 0, own, true)
-    if estimates.effect is not None and corpus.effect is not None:
-        result["effect"] = _sums(estimates.effect, corpus.effect, corpus.effect == 0, own, true)
-    return result
+    topics: list[dict[str, Any]] = []
+    for own, true, similarity in zip(*match_topics(estimates, corpus), strict=True):
+        topic = {"similarity": round(float(similarity), 3)}
+        # The projection of a label without effect is near 0 but not 0: the difference defines false positives for all.
+        topic["difference"] = _sums(estimates.difference, target[:, true], corpus.difference[:, true] == 0, own)
+        if estimates.effect is not None and corpus.effect is not None:
+            topic["effect"] = _sums(estimates.effect, corpus.effect[:, true], corpus.effect[:, true] == 0, own)
+        topics.append(topic)
+    return {"topics": topics}
 
 
-def match_topics(estimates: Estimates, corpus: Simulated) -> tuple[Topics, Topics]:
-    """Return learned topics and their true partners. All topics of a real corpus count, because every effect is 0."""
+def match_topics(estimates: Estimates, corpus: Simulated) -> Matching:
+    """Match learned and true topics. All topics of a real corpus count, because every effect is 0."""
     if corpus.phi is None:
-        return np.arange(corpus.n_topics), np.arange(corpus.n_topics)
+        topics = np.arange(corpus.n_topics)
+        return Matching(topics, topics, np.ones(corpus.n_topics))
     column_of = {word: v for v, word in enumerate(corpus.vocabulary)}
     true_phi = corpus.phi[:, [column_of[word] for word in estimates.words]]
-    own, true, similarity = match(np.sqrt(estimates.phi) @ np.sqrt(true_phi).T)
-    clear = similarity >= MIN_SIMILARITY
-    return own[clear], true[clear]
+    return match(np.sqrt(estimates.phi) @ np.sqrt(true_phi).T)
 
 
-def _sums(found: Interval, truth: Array, zeros: NDArray[np.bool_], own: Topics, true: Topics) -> dict[str, float]:
-    value, low, high = (array[:, own] for array in (found.value, found.low, found.high))
-    truth, is_zero = truth[:, true], zeros[:, true]
+def _sums(found: Interval, truth: Array, is_zero: NDArray[np.bool_], topic: int) -> dict[str, float]:
+    value, low, high = (array[:, topic] for array in (found.value, found.low, found.high))
     error, has_interval = value - truth, ~np.isnan(low)
     excludes_zero = has_interval & ((low > 0) | (high < 0))
     sums = {
@@ -130,16 +131,18 @@ def table(fits: list[Fit], store: RunStore) -> Iterator[str]:
         if result is not None:
             rows.setdefault((fit.generator, fit.labels, fit.method), []).append(result)
     for (generator, labels, method), results in rows.items():
-        matched = "–" if generator == PERMUTED else f"{np.mean([own['matched'] for own in results]):.0%}"
+        topics = [topic for own in results for topic in own["topics"]]
+        found = [topic for topic in topics if topic["similarity"] >= MIN_SIMILARITY]
+        matched = "–" if generator == PERMUTED else f"{len(found) / len(topics):.0%}"
         cells = [TITLES[generator], labels, METHODS[method].title, str(len(results)), matched]
         for scale, columns in COLUMNS.items():
-            figures = _figures([own[scale] for own in results if scale in own], scale)
+            figures = _figures([topic[scale] for topic in found if scale in topic], scale)
             cells += [figures.get(column, "–") for column in columns]
         yield "| " + " | ".join(cells) + " |"
 
 
 def _figures(parts: list[dict[str, float]], scale: str) -> dict[str, str]:
-    """Return the cells of a row from the sums of its corpora, without those that have nothing to average."""
+    """Return the cells of a row from the sums of its topics, without those that have nothing to average."""
     total = {name: sum(part[name] for part in parts) for part in parts[:1] for name in part}
 
     def mean(name: str, number: str) -> float:

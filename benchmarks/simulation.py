@@ -235,7 +235,7 @@ def simulate(generator: str, kind: str, seed: int) -> Simulated:
 def project(proportions: Array, labels: Labels) -> Array:
     """Return the least-squares coefficients of labels, for proportions [document, topic]."""
     design = np.column_stack([np.ones(len(proportions)), labels.matrix])
-    solution: Array = np.linalg.lstsq(design, proportions, rcond=1e-10)[0]
+    solution = np.linalg.lstsq(design, proportions, rcond=1e-10)[0].astype(np.float64)
     coefficients = labels.center(solution[1:])
     return np.where(np.abs(coefficients) < 1e-12, 0, coefficients)
 
