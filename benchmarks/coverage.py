@@ -77,11 +77,11 @@ class Fit:
 
 
 def judge(estimates: Estimates, corpus: Simulated) -> dict[str, Any]:
-    """Return for each pair of a learned and a true topic sums over labels, which can be added over topics and corpora."""
+    """Return sums over labels for each pair of a learned and a true topic. They can be added over topics and corpora."""
     target = corpus.projection if estimates.is_regression else corpus.difference
     topics: list[dict[str, Any]] = []
     for own, true, similarity in zip(*match_topics(estimates, corpus), strict=True):
-        topic = {"similarity": round(float(similarity), 3)}
+        topic: dict[str, Any] = {"similarity": round(float(similarity), 3)}
         # The projection of a label without effect is near 0 but not 0: the difference defines false positives for all.
         topic["difference"] = _sums(estimates.difference, target[:, true], corpus.difference[:, true] == 0, own)
         if estimates.effect is not None and corpus.effect is not None:
