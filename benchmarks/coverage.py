@@ -77,7 +77,7 @@ class Fit:
 
 
 def judge(estimates: Estimates, corpus: Simulated) -> dict[str, Any]:
-    """Return sums over labels for each pair of a learned and a true topic. They can be added over topics and corpora."""
+    """Return sums over labels for each learned topic and its true one. Sums of topics and of corpora can be added."""
     target = corpus.projection if estimates.is_regression else corpus.difference
     topics: list[dict[str, Any]] = []
     for own, true, similarity in zip(*match_topics(estimates, corpus), strict=True):
