@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from metalda.priors import Gamma
+from metalda.priors import Gamma, Normal
 from metalda.samplers import Problem
 from metalda.training.gibbs import Generators, resume_chain, sweep
 
@@ -35,6 +35,11 @@ def _dense(design):
 
 
 def _prior_weights(prior, n_topics, rng):
+    if isinstance(prior, Normal):
+        variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, len(prior.design.group_names))
+        scales = np.sqrt(variances[prior.design.groups])[:, None]
+        default = _log_gamma(np.full((1, n_topics), prior.shape), rng) - np.log(prior.shape)
+        return np.concatenate([scales * rng.standard_normal((len(scales), n_topics)), default])
     if isinstance(prior, Gamma):
         size = (len(prior.design.names), n_topics)
         return _log_gamma(np.full(size, prior.shape), rng) - np.log(prior.shape)

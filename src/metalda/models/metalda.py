@@ -13,7 +13,7 @@ from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE
-from metalda.priors import Fixed, Gamma, LogLinear
+from metalda.priors import Fixed, Gamma, LogLinear, Normal
 from metalda.samplers import Problem
 
 logger = logging.getLogger("metalda.models")
@@ -37,10 +37,15 @@ class MetaLDA(TopicModel):
         topic ("default"), or a fixed symmetric Dirichlet parameter such as 0.01.
     word_features : WordFeatures, DataFrame or mapping, optional
         Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
-    mu : float
-        Shape of the gamma prior on the weights of labels; smaller values let the weights vary more.
-    nu : float
-        Shape of the gamma prior on the weights of word features; smaller values let the weights vary more.
+    weight_prior : {"normal", "gamma"}
+        Prior on the weights of labels and word features. "normal": their logarithms have mean 0 and a variance that is
+        learned for each label column and each source of word features. "gamma": the prior of the paper, with the fixed
+        shapes `mu` and `nu`.
+    mu : float, optional
+        Shape of the gamma prior on the weights of labels; smaller values let the weights vary more. If it is given,
+        labels have this prior also with ``weight_prior="normal"``. With ``weight_prior="gamma"`` it is 1 by default.
+    nu : float, optional
+        Shape of the gamma prior on the weights of word features, like `mu`.
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
     n_iter : int
@@ -91,16 +96,18 @@ class MetaLDA(TopicModel):
     doc_prior: str | float = "labels"
     word_prior: str | float = "features"
     word_features: object = None
-    mu: float = 1.0
-    nu: float = 1.0
+    weight_prior: str = "normal"
+    mu: float | None = None
+    nu: float | None = None
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "n_components": N_COMPONENTS,
         "doc_prior": [StrOptions({"labels", "default"}), POSITIVE],
         "word_prior": [StrOptions({"features", "default"}), POSITIVE],
-        "mu": [POSITIVE],
-        "nu": [POSITIVE],
+        "weight_prior": [StrOptions({"normal", "gamma"})],
+        "mu": [POSITIVE, None],
+        "nu": [POSITIVE, None],
         "word_features": "no_validation",
     }
 
@@ -123,13 +130,18 @@ class MetaLDA(TopicModel):
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):
-            return Gamma(design, START_ALPHA, self.mu)
+            return self._learned(design, START_ALPHA, self.mu)
         return Fixed(design, self.doc_prior)
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return Gamma(design, START_BETA, self.nu)
+            return self._learned(design, START_BETA, self.nu)
         return Fixed(design, self.word_prior)
+
+    def _learned(self, design: Design, start: float, shape: float | None) -> LogLinear:
+        if shape is None and self.weight_prior == "normal":
+            return Normal(design, start, 1.0)
+        return Gamma(design, start, 1.0 if shape is None else shape)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.uses_word_features else None
