@@ -83,12 +83,13 @@ def statistics(problem: Problem, sample: Sample) -> np.ndarray:
     totals = counts.reshape(-1, n_topics).sum(axis=0)
     weights = np.concatenate([sample.log_doc_weights.ravel(), sample.log_word_weights.ravel()])
     squashed = 1 / (1 + np.exp(-np.clip(weights, -500, 500)))  # lambda / (1 + lambda)
+    spread = weights**2 / (1 + weights**2)
     doc_topics = [
         np.bincount(topics[a:b], minlength=n_topics) / max(b - a, 1)
         for a, b in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
     ]
     concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / n_tokens**2]
-    return np.concatenate([squashed, weights < -5, *doc_topics, counts / n_tokens, concentration])
+    return np.concatenate([squashed, spread, weights < -5, *doc_topics, counts / n_tokens, concentration])
 
 
 def _relabel(sample: Sample, n_topics: int, rng) -> Sample:

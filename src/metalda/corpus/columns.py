@@ -291,9 +291,7 @@ def columns_of_labels(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
     if not fixed and len(named) == 1:
         return tuple(named[0] for _ in names)
     of_prefix = {f"{column}=": column for column in named}
-    return tuple(
-        fixed.get(name) or next((of_prefix[p] for p in of_prefix if name.startswith(p)), "") for name in names
-    )
+    return tuple(fixed.get(name) or next((of_prefix[p] for p in of_prefix if name.startswith(p)), "") for name in names)
 
 
 def as_content(value: object, field: str) -> str | Sequence[str]:

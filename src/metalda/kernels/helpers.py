@@ -137,9 +137,10 @@ def find_mode(level, precision):
 def draw_poisson_normal(events, log_exposure, precision, rng):
     """Draw w from exp(t w - c exp(w) - precision * w² / 2), with t events and exposure c.
 
-    Its density is reference.poisson_normal. This is the conditional of a log weight with a normal prior. Around its mode, with e = c exp(mode), the log density
-    is -e (exp(x) - 1 - x) - precision * x² / 2. It is concave, so its tangents at both sides of the mode, and its
-    height at the mode, bound it from above. A proposal from this bound is accepted with a probability of about 0.8.
+    Its density is reference.poisson_normal: the conditional of a log weight with a normal prior. Around its mode, with
+    e = c exp(mode), the log density is -e (exp(x) - 1 - x) - precision * x² / 2. It is concave, so its tangents at both
+    sides of the mode, and its height at the mode, bound it from above. A proposal from this bound is accepted with a
+    probability of about 0.8.
     """
     if log_exposure == -math.inf:  # no document has the label
         return events / precision + rng.standard_normal() / math.sqrt(precision)

@@ -142,8 +142,9 @@ class TopicModel(FoldingIn):
 
     def _build_problem(self, corpus: Corpus) -> Problem:
         """Return the posterior of this model on these documents."""
-        used = self.uses_labels and corpus.labels is not None
-        labels = _drop_empty_columns(corpus.labels) if used else None
+        labels = corpus.labels if self.uses_labels else None
+        if labels is not None:
+            labels = _drop_empty_columns(labels)
         labels_design = Design.build(labels, len(corpus), real=self._real_labels).group_by_column(corpus.schema)
         doc_prior = self._prior_of_documents(labels_design)
         features = self._word_features()

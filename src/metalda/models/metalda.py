@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -13,8 +13,12 @@ from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE
+from metalda.models.pooling import pooling_table
 from metalda.priors import Fixed, Gamma, LogLinear, Normal
 from metalda.samplers import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 logger = logging.getLogger("metalda.models")
 
@@ -43,7 +47,7 @@ class MetaLDA(TopicModel):
         shapes `mu` and `nu`.
     mu : float, optional
         Shape of the gamma prior on the weights of labels; smaller values let the weights vary more. If it is given,
-        labels have this prior also with ``weight_prior="normal"``. With ``weight_prior="gamma"`` it is 1 by default.
+        labels have this prior for any `weight_prior`. By default it is 1 if the weights have gamma priors.
     nu : float, optional
         Shape of the gamma prior on the weights of word features, like `mu`.
     vocabulary : sequence of str, optional
@@ -81,6 +85,8 @@ class MetaLDA(TopicModel):
         Labels of the training documents.
     feature_names_ : tuple of str
         Features of the vocabulary.
+    pooling_ : DataFrame
+        How much each label column and each source of word features matters.
 
     Examples
     --------
@@ -114,6 +120,17 @@ class MetaLDA(TopicModel):
     @property
     def uses_labels(self) -> bool:
         return self.doc_prior == "labels"
+
+    @property
+    def pooling_(self) -> pd.DataFrame:
+        """How much each label column and source of word features matters, with 90 % intervals.
+
+        A row has the `kind` ("label" or "feature"), the `group` (the column, or the source; empty if labels did not
+        come from columns), its number `n` of labels or features, and the learned `scale`: the standard deviation of
+        their log weights. At 0.7 a typical label doubles or halves the weight of a topic; near 0 the labels of the
+        column do not matter. Empty with ``weight_prior="gamma"``.
+        """
+        return pooling_table(self.fitted_)
 
     @property
     def uses_word_features(self) -> bool:

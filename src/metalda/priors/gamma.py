@@ -154,9 +154,12 @@ class Normal(Gamma):
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each label's group."""
-        groups = self.design.groups
-        n_groups, n_topics = len(self.design.group_names), log_weights.shape[1]
+        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], 0.0)
+
+    def draw_group_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic]."""
+        groups, n_groups, n_topics = self.design.groups, len(self.design.group_names), log_weights.shape[1]
         squares = np.bincount(groups, (log_weights[:-1] ** 2).sum(axis=1), minlength=n_groups)
         shapes = self.scale_shape + np.bincount(groups, minlength=n_groups) * n_topics / 2
-        precisions = rng.standard_gamma(shapes) / (self.scale_rate + squares / 2)
-        return np.append(precisions[groups], 0.0)
+        precisions: NDArray[np.float64] = rng.standard_gamma(shapes) / (self.scale_rate + squares / 2)
+        return precisions
