@@ -21,6 +21,7 @@ Topics = TopicModel | Iterable[Sequence[str]]
 Matrix = NDArray[np.float64]
 
 SMOOTHING = 1e-12  # gensim's and Palmetto's
+ONE_WINDOW = "count"  # smoothing of Mimno et al.: one more window with both words
 
 
 class CoherenceMeasure(NamedTuple):
@@ -180,7 +181,7 @@ def coherence(
     *,
     top_n: int = 10,
     window: int | None = None,
-    smoothing: float = SMOOTHING,
+    smoothing: float | str = SMOOTHING,
     **counting: Any,
 ) -> Coherence | dict[str, Coherence]:
     """Measure how often the top words of topics occur together in a reference corpus.
@@ -206,8 +207,10 @@ def coherence(
         Words per topic. A word that occurs twice in a topic counts once.
     window : int, optional
         Words in a window; the default depends on the measure. 0 for whole documents.
-    smoothing : float
-        Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur.
+    smoothing : float or "count"
+        Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur. "count" adds 1
+        to the number of windows with both words: ``coherence(…, "umass", smoothing="count")`` is the mean of
+        log((D(i, j) + 1) / D(j)) of Mimno et al. 2011 (they sum over the pairs).
     **counting
         Other parameters of `count_windows`, such as the field and format of the reference.
 
@@ -248,7 +251,7 @@ def coherence(
 
 
 def score_topics(
-    topics: Iterable[Sequence[str]], counts: WindowCounts, measure: str = "npmi", *, smoothing: float = SMOOTHING
+    topics: Iterable[Sequence[str]], counts: WindowCounts, measure: str = "npmi", *, smoothing: float | str = SMOOTHING
 ) -> Coherence:
     """Score topics from counts of windows; see `coherence`.
 
@@ -262,23 +265,27 @@ def score_topics(
     [1.0]
     """
     kind = find_measure(measure, smoothing)
+    added = 1 / max(counts.n_windows, 1) if isinstance(smoothing, str) else smoothing
     words = as_topics(topics)
     tables = [counts.of(topic) for topic in words]
     return Coherence(
         measure=measure,
         topics=words,
-        scores=np.array([_score(kind, table, counts.n_windows, smoothing) for table in tables]),
+        scores=np.array([_score(kind, table, counts.n_windows, added) for table in tables]),
         n_missing=np.array([(np.diagonal(table) == 0).sum() for table in tables]),
         n_apart=np.array([_pairs_apart(table) for table in tables]),
         counts=counts,
     )
 
 
-def find_measure(name: str, smoothing: float = SMOOTHING) -> CoherenceMeasure:
+def find_measure(name: str, smoothing: float | str = SMOOTHING) -> CoherenceMeasure:
     """Return the measure of this name, or raise an InputError for unknown names and missing smoothing."""
     if name not in MEASURES:
         raise InputError(f"measure={name!r} is unknown: use one of {', '.join(MEASURES)}")
-    if not 0 <= smoothing < 1 or (smoothing == 0 and MEASURES[name].needs_smoothing):
+    if isinstance(smoothing, str):
+        if smoothing != ONE_WINDOW:
+            raise InputError(f"smoothing={smoothing!r}: give a small number, or {ONE_WINDOW!r} for one more window")
+    elif not 0 <= smoothing < 1 or (smoothing == 0 and MEASURES[name].needs_smoothing):
         raise InputError(f"smoothing={smoothing!r}: {name} needs a small positive number, such as {SMOOTHING}")
     return MEASURES[name]
 
