@@ -38,14 +38,17 @@ class ReadingOptions:
     lowercase: options.Lowercase = True
     token_pattern: options.TokenPattern = None
 
-    def read(self, path: Path, *, id: str | None = None, verbose: bool) -> Corpus:
-        """Read the corpus in a file or folder, or load one that was prepared."""
+    def read(self, path: Path, *, id: str | None = None, hidden_labels: str | None = None, verbose: bool) -> Corpus:
+        """Read the corpus in a file or folder, or load one that was prepared; hidden labels are a label column too."""
         from metalda.corpus import Corpus
 
         if is_saved(path):
             _refuse_options(path, {**vars(self), "id": id}, self)
             return Corpus.load(path)
-        return Corpus.read(path, id=id, verbose=verbose, **self.arguments)
+        arguments = self.arguments
+        if hidden_labels is not None:
+            arguments["labels"] = list(dict.fromkeys((*(arguments["labels"] or ()), hidden_labels)))
+        return Corpus.read(path, id=id, verbose=verbose, **arguments)
 
     @property
     def arguments(self) -> dict[str, Any]:

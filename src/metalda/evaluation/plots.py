@@ -24,6 +24,7 @@ _PANELS = {  # by measure; those without a value are not drawn
     "exclusivity": "exclusivity",
     "stability": "stability across seeds",
     "label_score": "prediction of labels",
+    "nmi": "agreement with hidden labels (NMI)",
 }
 _COLUMNS = 3  # of panels
 MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
