@@ -220,7 +220,7 @@ def test_auto_filters_grow_with_the_corpus(n_documents, kept, tmp_path, caplog):
 
 def test_auto_filters_never_drop_all_words():
     assert len(Corpus.from_texts([f"word{i}" for i in range(200)]).vocabulary) == 200
-    with pytest.raises(InputError, match="none passes min_df=2, max_df=0.5: lower min_df"):
+    with pytest.raises(InputError, match=r"none passes min_df=2, max_df=0\.5: lower min_df"):
         Corpus.from_texts([f"word{i}" for i in range(200)], min_df=2)
 
 

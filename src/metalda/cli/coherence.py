@@ -115,11 +115,11 @@ def coherence(
 
     added = _smoothing(smoothing)
     kind = find_measure(measure.value, added)
-    named: dict[str, Any] = {str(path): as_topics(metalda.load(path), top_n) for path in models}
+    named: dict[str, Any] = {str(path): metalda.load(path) for path in models}
     found = metalda.coherence(
         named,
         _count(
-            sorted({word for topics in named.values() for topic in topics for word in topic}),
+            sorted({word for each in named.values() for topic in as_topics(each, top_n) for word in topic}),
             reference,
             counts,
             window=kind.window if window is None else window,
@@ -223,11 +223,19 @@ def _sizes(counts: WindowCounts) -> dict[str, Any]:
 
 def _print(found: dict[str, Coherence], reference: Path) -> None:
     """Print the topics of a single model, best first, and a line for each model."""
+    from metalda.models.fitted import BACKGROUND
+
     if len(found) == 1:
         (only,) = found.values()
-        rows = only.to_frame().sort_values("score", ascending=False, kind="stable")
+        rows = only.to_frame().sort_values(["background", "score"], ascending=[True, False], kind="stable")
         cells = [
-            (str(row.topic), f"{row.score:.4f}", str(row.missing), str(row.apart), tables.joined(words))
+            (
+                str(row.topic),
+                "–" if row.background else f"{row.score:.4f}",
+                str(row.missing),
+                str(row.apart),
+                BACKGROUND if row.background else tables.joined(words),
+            )
             for row, words in zip(rows.itertuples(), [only.topics[topic] for topic in rows["topic"]], strict=True)
         ]
         tables.print_table(("topic", only.measure, "missing", "apart", "words"), cells)

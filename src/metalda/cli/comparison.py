@@ -203,6 +203,12 @@ _AGREEMENT = (
         "share of training documents with the most frequent hidden label of their topic; grows with the topics",
     ),
 )
+_BACKGROUND = Column(
+    "background",
+    "background",
+    ".3f",
+    "share of the tokens in background topics: rare words without a theme, left out of the coherence",
+)
 _TIME = Column(
     "ms per iteration",
     "seconds_per_iteration",
@@ -232,7 +238,8 @@ def print_comparison(
         return
     labels = {row["label_measure"] for row in rows} - {None}
     agreement = [column for column in _AGREEMENT if any(row[column.measure] is not None for row in rows)]
-    columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), *agreement, _TIME)
+    columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), *agreement)
+    columns = (*columns, *([_BACKGROUND] if any(row["background"] for row in rows) else ()), _TIME)
     header = (*names, *(column.title for column in columns))
     cells = [(*(_name(row[name]) for name in names), *(_figure(row, column) for column in columns)) for row in rows]
     print()

@@ -98,7 +98,7 @@ def _print_effects(model: TopicModel) -> None:
             "{:+.0f} ({:+.0f} to {:+.0f})".format(
                 *(100 * row[name] for name in ("difference", "difference_low", "difference_high"))
             ),
-            tables.joined(tables.top_words(model, row["topic"], 6)),
+            tables.describe_topic(model, row["topic"], 6),
         )
         for row in effects.to_dict("records")
     ]

@@ -176,7 +176,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     rows, previous = [], None
     for row in table.to_dict("records"):
         own = (row["topic"], row[kind] if proportions else None)  # proportions are listed by label
-        words = "" if own == previous else tables.joined(tables.top_words(model, row["topic"], 5))
+        words = "" if own == previous else tables.describe_topic(model, row["topic"], 5)
         previous = own
         cells = [short(row[kind])] if kind else []
         if proportions:

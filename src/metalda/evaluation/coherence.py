@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -116,6 +116,8 @@ class Coherence:
         Number of pairs of words of each topic that occur in the reference, but never in one window.
     counts : WindowCounts
         The counts of words and pairs, with the sizes of the reference.
+    background : tuple of int
+        Topics of the model without a theme (`MetaLDA.topics`). Their top words are arbitrary: means leave them out.
     """
 
     measure: str
@@ -124,15 +126,22 @@ class Coherence:
     n_missing: NDArray[np.int64]
     n_apart: NDArray[np.int64]
     counts: WindowCounts
+    background: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float:
-        """Return the mean over all topics."""
-        return float(self.scores.mean())
+        """Return the mean over all topics that are not background topics."""
+        return float(self._themed.mean())
 
     def best(self, n_topics: int = 20) -> float:
         """Return the mean over the topics with the highest scores, as in the paper; over all if there are fewer."""
-        return float(np.sort(self.scores)[-n_topics:].mean())
+        return float(np.sort(self._themed)[-n_topics:].mean())
+
+    @property
+    def _themed(self) -> NDArray[np.float64]:
+        """Return the scores without those of background topics, unless there are no others."""
+        others: NDArray[np.float64] = np.delete(self.scores, list(self.background))
+        return others if len(others) else self.scores
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -148,6 +157,7 @@ class Coherence:
             {
                 "topic": np.arange(len(self.topics)),
                 "score": self.scores,
+                "background": np.isin(np.arange(len(self.topics)), self.background),
                 "missing": self.n_missing,
                 "apart": self.n_apart,
                 "words": [", ".join(topic) for topic in self.topics],
@@ -156,6 +166,8 @@ class Coherence:
 
     def __repr__(self) -> str:
         size = f"{len(self.topics):,} topics, {len(self.missing):,} words missing"
+        if self.background:
+            size += f", {len(self.background):,} background topics left out"
         return f"Coherence: {self.measure} {self.mean:.4f}, best 20 {self.best():.4f} ({size})"
 
     def _repr_html_(self) -> str:
@@ -217,9 +229,9 @@ def coherence(
     Returns
     -------
     Coherence, or dict of them
-        Scores by topic, their mean and the mean of the best 20; the number of words that the reference does not
-        contain. These words are left out, as in gensim. A topic with fewer than two remaining words scores 0. No score
-        is NaN.
+        Scores by topic, their mean and the mean of the best 20, both without the background topics of a model; the
+        number of words that the reference does not contain. These words are left out, as in gensim. A topic with fewer
+        than two remaining words scores 0. No score is NaN.
 
     Examples
     --------
@@ -241,13 +253,21 @@ def coherence(
     else:
         words = (word for each in named.values() for topic in each for word in topic)
         counts = count_windows(words, reference, window=kind.window if window is None else window, **counting)
-    found = {name: score_topics(each, counts, measure, smoothing=smoothing) for name, each in named.items()}
+    found = {
+        name: replace(score_topics(each, counts, measure, smoothing=smoothing), background=_background(several[name]))
+        for name, each in named.items()
+    }
     if len(counts.missing) == len(counts.words):
         raise InputError(
             f"none of the {len(counts.words):,} words of the topics is in the reference: "
             "check the text field, lowercase (--no-lowercase) and token_pattern (--token-pattern)"
         )
     return found if isinstance(topics, Mapping) else found[""]
+
+
+def _background(topics: Topics) -> tuple[int, ...]:
+    """Return the background topics of a model; lists of words have none."""
+    return tuple(np.flatnonzero(topics.fitted_.is_background).tolist()) if isinstance(topics, TopicModel) else ()
 
 
 def score_topics(

@@ -194,13 +194,15 @@ def compare(
     -------
     DataFrame
         ``perplexity`` of the held-out documents with their labels given; ``coherence``, the mean NPMI of a topic's ten
-        top words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
+        top words in the training documents, without background topics; ``background``, the share of these in the
+        training tokens; ``diversity``, the share of distinct words among the 25 top words of all
         topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
         micro-F1; ``nmi`` and ``purity``, the agreement of the most probable topics of the training documents with
-        their hidden labels (`label_agreement`); ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may
-        include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
+        their hidden labels (`label_agreement`); ``seconds_per_iteration``, the mean over the second half of the
+        iterations, since the first one may include compilation; and ``stability``, the agreement of the seeds' topics
+        by their ten top words (`stability`).
 
     Examples
     --------

@@ -27,6 +27,7 @@ MEASURES = (
     "label_score",
     "nmi",
     "purity",
+    "background",
     "seconds_per_iteration",
 )
 _MAX_LABELS = 500  # for which a classifier is trained
@@ -89,14 +90,18 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
 def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
     """Return NPMI of the ten top words of each topic, with documents as windows, -1 for words that never co-occur.
 
-    Returns None without documents, if no top word occurs in them, or for a vocabulary of one word.
+    It is NaN for a background topic, whose top words are arbitrary, unless there are no others. Returns None without
+    documents, if no top word occurs in them, or for a vocabulary of one word.
     """
     if corpus is None or len(model.vocabulary_) < 2:
         return None
     top = {model.vocabulary_[v] for v in np.unique(top_indices(model.components_, 10))}
     if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
         return None
-    return coherence(model, corpus, "npmi", window=0, smoothing=0).scores
+    found = coherence(model, corpus, "npmi", window=0, smoothing=0)
+    if len(found.background) == len(found.scores):
+        return found.scores
+    return np.where(model.fitted_.is_background, np.nan, found.scores)
 
 
 class LabelScore(NamedTuple):
@@ -205,10 +210,11 @@ def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -
     agreement = NOT_COMPARED if split.hidden is None else label_agreement(model.doc_topics_, split.hidden)
     measures = {
         "perplexity": model.perplexity(test, draws=options.draws, unseen=options.unseen),
-        "coherence": float("nan") if coherences is None else float(coherences.mean()),
+        "coherence": float("nan") if coherences is None else float(np.nanmean(coherences)),
         "diversity": topic_diversity(model),
         "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
+        "background": float(model.fitted_.topic_shares[model.fitted_.is_background].sum()),
         **agreement._asdict(),
         "seconds_per_iteration": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
     }

@@ -221,7 +221,11 @@ def _axes(ax: Any, width: float, height: float) -> Any:
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
-    return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
+    is_background = model.fitted_.is_background
+    return [
+        _name(f"topic{k}: {'background' if is_background[k] else ', '.join(model.topic_words(k, 3)['word'])}")
+        for k in topics
+    ]
 
 
 def _name(name: object) -> str:
