@@ -109,9 +109,9 @@ addDetail("topic", (k) => {
     lead: [`${percent(topic.share)} of the words`,
       topic.coherence === null ? ""
       : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, ".",
-      topic.background ? " A background topic: it is spread over more different words than as many words drawn at random "
-        + "from the documents, so it has no theme and no coherence, and its top words are arbitrary. Raise min_df, lower "
-        + "max_df, or fix word_prior at 0.01 to avoid it." : ""],
+      topic.background ? " A background topic: it is spread over more different words than as many words drawn at "
+        + "random from the documents. It has no theme and no coherence, and its top words are arbitrary. To avoid it, "
+        + "raise min_df, lower max_df or fix word_prior at 0.01." : ""],
     body: [
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
