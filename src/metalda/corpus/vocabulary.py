@@ -113,16 +113,14 @@ def choose_words(
 
 def _log_dropped(low: float, high: float, n_with: NDArray[np.int64], totals: NDArray[np.int64]) -> None:
     """Log how many words are too rare or too frequent, and their share of the tokens."""
-    reasons = []
     for dropped, reason, option in (
         (n_with < low, f"in fewer than {math.ceil(low):,} documents", "min_df=1 (--min-df 1)"),
         (n_with > high, f"in more than {math.floor(high):,} documents", "max_df=1.0 (--max-df 1.0)"),
     ):
-        if dropped.any():
+        if n_dropped := int(dropped.sum()):
             share = totals[dropped].sum() / totals.sum()
-            reasons.append(f"{dropped.sum():,} {reason} ({share:.1%} of the tokens; {option} keeps them)")
-    if reasons:
-        logger.info("Dropped of %s words: %s.", f"{len(n_with):,}", ", and ".join(reasons))
+            message = "dropped %s of %s words: %s, %s of the tokens; %s keeps them"
+            logger.info(message, f"{n_dropped:,}", f"{len(n_with):,}", reason, f"{share:.1%}", option)
 
 
 class TokenCollector:
