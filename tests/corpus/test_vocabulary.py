@@ -215,8 +215,8 @@ def test_auto_filters_grow_with_the_corpus(n_documents, kept, tmp_path, caplog):
         assert said == [
             "dropped 1,003 of 1,005 words: in fewer than 5 documents, 50.1% of the tokens; min_df=1 (--min-df 1) keeps "
             "them",
-            "dropped 1 of 1,005 words: in more than 500 documents, 49.7% of the tokens; max_df=1.0 (--max-df 1.0) keeps "
-            "them",
+            "dropped 1 of 1,005 words: in more than 500 documents, 49.7% of the tokens; max_df=1.0 (--max-df 1.0) "
+            "keeps them",
         ]
 
 
