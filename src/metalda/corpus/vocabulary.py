@@ -99,10 +99,10 @@ def choose_words(
     if low > 1 or high < n_documents:
         n_with = frequency()
         kept = (n_with >= low) & (n_with <= high)
-        if not kept.any() and schema.min_df == schema.max_df == AUTO:  # which always leaves words
-            kept[:] = True
-        else:
+        if kept.any():
             _log_dropped(low, high, n_with, totals())
+        elif schema.min_df == schema.max_df == AUTO:  # which always leaves words
+            kept[:] = True
     if schema.max_features is not None and kept.sum() > schema.max_features:
         candidates = np.flatnonzero(kept)
         order = (-totals()[candidates]).argsort()
