@@ -190,7 +190,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     rows, previous = [], None
     for row in table.to_dict("records"):
         own = (row["topic"], row[kind] if proportions else None)  # proportions are listed by label
-        words = "" if own == previous else tables.joined(tables.top_words(model, row["topic"], 5))
+        words = "" if own == previous else tables.describe_topic(model, row["topic"], 5)
         previous = own
         cells = [short(row[kind])] if kind else []
         if proportions:
@@ -248,7 +248,7 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
                 short(row["group"]) or "–",
                 f"{row['n']:,}",
                 f"{row['scale']:.2f}",
-                _ends(row["low"], row["high"], ".2f"),
+                ends(row["low"], row["high"], ".2f"),
             )
             for row in table.to_dict("records")
         ]

@@ -1,6 +1,7 @@
 """Evaluation of models: coherence, prediction, stability, convergence, and comparisons of several models."""
 
 from metalda.evaluation.chains import diagnose_chains, to_inference_data
+from metalda.evaluation.clustering import label_agreement
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.matching import Stability, stability
@@ -18,6 +19,7 @@ __all__ = [
     "diagnose_chains",
     "exclusivity",
     "label_accuracy",
+    "label_agreement",
     "plot_effects",
     "plot_search",
     "score_topics",

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
+from metalda.evaluation.clustering import NOT_COMPARED, label_agreement
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
 from metalda.models.fitted import top_indices
@@ -18,7 +19,17 @@ from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
 
 ACCURACY, MICRO_F1 = "accuracy", "micro-F1"
-MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_iteration")
+MEASURES = (
+    "perplexity",
+    "coherence",
+    "diversity",
+    "exclusivity",
+    "label_score",
+    "nmi",
+    "purity",
+    "background",
+    "seconds_per_iteration",
+)
 _MAX_LABELS = 500  # for which a classifier is trained
 _KEPT_WORDS = 10  # of each topic; the topics of runs are compared by them
 
@@ -79,14 +90,18 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
 def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
     """Return NPMI of the ten top words of each topic, with documents as windows, -1 for words that never co-occur.
 
-    Returns None without documents, if no top word occurs in them, or for a vocabulary of one word.
+    It is NaN for a background topic, whose top words are arbitrary, unless there are no others. Returns None without
+    documents, if no top word occurs in them, or for a vocabulary of one word.
     """
     if corpus is None or len(model.vocabulary_) < 2:
         return None
     top = {model.vocabulary_[v] for v in np.unique(top_indices(model.components_, 10))}
     if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
         return None
-    return coherence(model, corpus, "npmi", window=0, smoothing=0).scores
+    found = coherence(model, corpus, "npmi", window=0, smoothing=0)
+    if len(found.background) == len(found.scores):
+        return found.scores
+    return np.where(model.fitted_.is_background, np.nan, found.scores)
 
 
 class LabelScore(NamedTuple):
@@ -159,14 +174,15 @@ class Split:
     train: Corpus
     test: Corpus
     fingerprints: tuple[str, str]
+    hidden: NamedMatrix | None = None  # labels of the training documents that training does not see
 
     @classmethod
-    def of(cls, train: Corpus, test: Corpus) -> Split:
+    def of(cls, train: Corpus, test: Corpus, hidden: NamedMatrix | None = None) -> Split:
         """Return the split; InputError if the held-out documents have no words to score."""
         words = test.words[every_second(test.offsets)]
         if {test.vocabulary[v] for v in np.unique(words)}.isdisjoint(train.vocabulary):
             raise InputError("no words to score: no test document has a second word that the training documents have")
-        return cls(train, test, (fingerprint_corpus(train), fingerprint_corpus(test)))
+        return cls(train, test, (fingerprint_corpus(train), fingerprint_corpus(test)), hidden)
 
 
 @dataclass(frozen=True)
@@ -191,12 +207,15 @@ def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)
     coherences = topic_coherence(model, train)
+    agreement = NOT_COMPARED if split.hidden is None else label_agreement(model.doc_topics_, split.hidden)
     measures = {
         "perplexity": model.perplexity(test, draws=options.draws, unseen=options.unseen),
-        "coherence": float("nan") if coherences is None else float(coherences.mean()),
+        "coherence": float("nan") if coherences is None else float(np.nanmean(coherences)),
         "diversity": topic_diversity(model),
         "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
+        "background": float(model.fitted_.topic_shares[model.fitted_.is_background].sum()),
+        **agreement._asdict(),
         "seconds_per_iteration": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
     }
     figures = {name: value if np.isfinite(value) else None for name, value in measures.items()}

@@ -24,6 +24,7 @@ _PANELS = {  # by measure; those without a value are not drawn
     "exclusivity": "exclusivity",
     "stability": "stability across seeds",
     "label_score": "prediction of labels",
+    "nmi": "agreement with hidden labels (NMI)",
 }
 _COLUMNS = 3  # of panels
 MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
@@ -220,7 +221,11 @@ def _axes(ax: Any, width: float, height: float) -> Any:
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
-    return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
+    is_background = model.fitted_.is_background
+    return [
+        _name(f"topic{k}: {'background' if is_background[k] else ', '.join(model.topic_words(k, 3)['word'])}")
+        for k in topics
+    ]
 
 
 def _name(name: object) -> str:

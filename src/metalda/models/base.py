@@ -105,7 +105,7 @@ class TopicModel(FoldingIn):
                 cluster=cluster,
             )
         self._warn_if_rising(trained)
-        return self._keep_result(
+        self._keep_result(
             trained,
             corpus.vocabulary,
             problem.doc_prior,
@@ -113,6 +113,23 @@ class TopicModel(FoldingIn):
             schema=corpus.schema,
             n_shards=len(problem.shards),
             named_words=self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_"),
+        )
+        self._hint_of_background()
+        return self
+
+    def _hint_of_background(self) -> None:
+        """Give a hint if some topics collect rare words instead of a theme, with the remedies."""
+        found = np.flatnonzero(self.fitted_.is_background)
+        if not len(found):
+            return
+        numbers = f"topic{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        remedies = ["drop rare words (min_df, --min-df)", "drop frequent words (max_df, --max-df)"]
+        if isinstance(self.get_params(deep=False).get("word_prior"), str):
+            remedies.append("fix the prior of words (word_prior=0.01, --word-prior 0.01)")
+        hint(
+            f"{numbers}: no theme, but rare words from the whole vocabulary, with "
+            f"{self.fitted_.topic_shares[found].sum():.1%} of the tokens. To avoid such background topics, "
+            f"{', '.join(remedies[:-1])} or {remedies[-1]}"
         )
 
     def _warn_if_rising(self, trained: Trained) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.corpus import Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
+from metalda.models.background import find_background
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
 from metalda.utils.markup import frame_html
@@ -23,6 +24,7 @@ from metalda.utils.markup import frame_html
 if TYPE_CHECKING:
     import pandas as pd
 
+BACKGROUND = "(background: rare words without a theme)"  # instead of the words of a background topic
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -80,6 +82,11 @@ class Fitted:
         totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
         shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
         return shares
+
+    @cached_property
+    def is_background(self) -> NDArray[np.bool_]:
+        """Return which topics are background topics, without a theme."""
+        return find_background(self.draws)
 
 
 class FittedModel(BaseEstimator):
@@ -163,6 +170,10 @@ class FittedModel(BaseEstimator):
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic: its share of the training tokens, and its most probable words.
 
+        `background` is True for a topic without a theme: it is spread over more different words than as many tokens
+        drawn at random from the corpus, and its most probable words are arbitrary. It collects rare words. To avoid it,
+        drop rare words (`min_df`) and frequent ones (`max_df`) from the corpus, or fix MetaLDA's `word_prior` at 0.01.
+
         Parameters
         ----------
         top_n : int
@@ -177,14 +188,16 @@ class FittedModel(BaseEstimator):
         >>> model.topics(2)["words"][0]
         ['cat', 'dog']
         >>> list(model.topics(2, format="wide").columns)
-        ['topic', 'share', 'word1', 'word2']
+        ['topic', 'share', 'background', 'word1', 'word2']
         """
         import pandas as pd
 
         if format not in ("list", "wide"):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
         words = self.top_words(top_n)
-        table = pd.DataFrame({"topic": np.arange(len(words)), "share": self.fitted_.topic_shares})
+        fitted = self.fitted_
+        columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
+        table = pd.DataFrame(columns)
         if format == "list":
             return table.assign(words=words)
         return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
@@ -219,8 +232,9 @@ class FittedModel(BaseEstimator):
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
             return str(super()._repr_html_inner())
-        table = self.topics()
-        table = table.assign(share=table["share"].map("{:.1%}".format), words=table["words"].map(", ".join))
+        table = self.topics().sort_values("background", kind="stable")
+        words = table["words"].map(", ".join).mask(table["background"], BACKGROUND)
+        table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus import Corpus, Schema
+from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.errors import StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
@@ -225,11 +225,18 @@ def _fingerprint_design(design: Design) -> str:
 
 def fingerprint_corpus(corpus: Corpus) -> str:
     """Return a fingerprint of everything that a result can depend on: words and their order, labels, and all names."""
-    labels: tuple[NDArray[Any], ...] = ()
-    if corpus.labels is not None:
-        matrix = corpus.labels.matrix
-        labels = (matrix.data, matrix.indices, matrix.indptr, *pack_words(corpus.labels.names))
+    labels = () if corpus.labels is None else _label_arrays(corpus.labels)
     return fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary), *labels)
+
+
+def fingerprint_labels(labels: NamedMatrix) -> str:
+    """Return a fingerprint of labels and their names."""
+    return fingerprint(*_label_arrays(labels))
+
+
+def _label_arrays(labels: NamedMatrix) -> tuple[NDArray[Any], ...]:
+    matrix = labels.matrix
+    return matrix.data, matrix.indices, matrix.indptr, *pack_words(labels.names)
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:

@@ -206,6 +206,13 @@ def _notes(
         notes.append(f"The {len(labels.names):,} largest of {labels.n_all:,} labels are shown.")
     if labels is not None and labels.effect:
         notes += _notes_on_effects(model, labels)
+    if n_background := int(model.fitted_.is_background.sum()):
+        verb = "has" if n_background == 1 else "have"
+        is_learned = isinstance(getattr(model, "word_prior", None), str)
+        notes.append(
+            f"{_count(n_background, 'topic')} {verb} no theme, but rare words from the whole vocabulary (background). "
+            f"To avoid this, raise min_df{', fix word_prior at 0.01' * is_learned} or lower max_df."
+        )
     if model.n_iter_ < model.n_iter:
         notes.append(f"Training was stopped after {model.n_iter_:,} of {model.n_iter:,} iterations.")
     return tuple(notes)

@@ -18,7 +18,9 @@ const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
-const topWords = (k, n) => topics[k].words.slice(0, n).map(wordName);
+// The top words of a background topic are arbitrary: it is named instead, and listed last.
+const topWords = (k, n) => (topics[k].background ? ["(background)"] : topics[k].words.slice(0, n).map(wordName));
+const backgroundLast = (key) => (a, b) => a.background - b.background || key(a) - key(b);
 const hasEffects = Boolean(labels && labels.effect.length);
 const hasPrevalence = Boolean(labels && labels.prevalence.length);
 

@@ -9,7 +9,7 @@ addView("topics", "Topics", 20, () => {
   const show = () => {
     const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
     place.replaceChildren(
-      ...[...topics].sort((a, b) => key(a) - key(b)).map((t) => el("li", {}, el("article", { class: "card" },
+      ...[...topics].sort(backgroundLast(key)).map((t) => el("li", {}, el("article", { class: "card" },
       el("h2", {}, el("a", { href: `#/topic/${t.number}` }, topicTitle(t.number)),
         el("span", { class: "muted number" }, percent(t.share))),
       el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
@@ -108,7 +108,10 @@ addDetail("topic", (k) => {
     title: topicTitle(k), nav: "topics",
     lead: [`${percent(topic.share)} of the words`,
       topic.coherence === null ? ""
-      : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, "."],
+      : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, ".",
+      topic.background ? " A background topic: it is spread over more different words than as many words drawn at "
+        + "random from the documents. It has no theme and no coherence, and its top words are arbitrary. To avoid it, "
+        + "raise min_df, lower max_df or fix word_prior at 0.01." : ""],
     body: [
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
