@@ -28,10 +28,7 @@ def _dirichlet(concentration, rng):
 
 
 def _dense(design):
-    matrix = np.zeros((design.n_rows, len(design.names)))
-    for row in range(design.n_rows):
-        matrix[row, design.row_labels[design.row_starts[row] : design.row_starts[row + 1]]] = 1
-    return matrix[design.row_of]
+    return design.matrix.toarray()[design.row_of]
 
 
 def _prior_weights(prior, n_topics, rng):

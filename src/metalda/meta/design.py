@@ -192,6 +192,12 @@ class Design:
         """Return whether some values are neither 0 nor 1."""
         return bool((self.row_values != 1).any())
 
+    @cached_property
+    def is_number(self) -> NDArray[np.bool_]:
+        """Return which labels have values other than 0 and 1."""
+        others = np.bincount(self.row_labels[self.row_values != 1], minlength=len(self.names))
+        return others > 0
+
     @property
     def bare_row(self) -> int | None:
         """Return the row that has only the default label, or None."""

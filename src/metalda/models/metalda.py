@@ -133,6 +133,10 @@ class MetaLDA(TopicModel):
         return pooling_table(self.fitted_)
 
     @property
+    def _real_labels(self) -> bool:
+        return self.weight_prior == "normal" and self.mu is None and self.uses_labels
+
+    @property
     def uses_word_features(self) -> bool:
         return self.word_prior == "features"
 
