@@ -57,8 +57,8 @@ class Design:
         if labels is not None:
             if not real and not labels.is_binary:
                 raise InputError(
-                    "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins), "
-                    "or use DMR, which accepts numbers as labels of documents"
+                    "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins). Numbers "
+                    "as labels of documents need DMR, or MetaLDA with doc_prior='labels' and weight_prior='normal'"
                 )
             names, matrix = labels.names, labels.matrix
             numbers = not labels.is_binary if numbers is None else numbers

@@ -145,14 +145,18 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 class Normal(Gamma):
     """log lambda[l, k] ~ Normal(0, sigma²) with a variance for each group of labels, which is learned.
 
-    The groups are those of the design: the columns that labels come from, or the sources of word features. The default
-    label keeps the gamma prior, since its weight is a level and not an effect. sigma² ~ InverseGamma(`scale_shape`,
+    The groups are those of the design: the columns that labels come from, or the sources of word features. The weight
+    of the default label is a level and not an effect, so it has a prior of its own: normal with `default_precision`, or
+    gamma if that is 0. If every document has one label of a column, only the priors divide the level between these
+    labels and the default label. A vague prior of the default label leaves it there, so that sigma² measures
+    differences. sigma² ~ InverseGamma(`scale_shape`,
     `scale_rate`) is drawn from its conditional given the weights before they are updated, so it is no state of the
     chain.
     """
 
     scale_shape: float = 0.5
     scale_rate: float = 0.5
+    default_precision: float = 0.0
     slices: float = 0.1  # share of the updates of numbers that use a slice sampler
 
     def __post_init__(self) -> None:
@@ -160,7 +164,7 @@ class Normal(Gamma):
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each label's group."""
-        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], 0.0)
+        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], self.default_precision)
 
     def _draw(
         self,
