@@ -158,6 +158,15 @@ def poisson_normal(grid, events, exposure, precision):
     return np.exp(logs - logs.max())
 
 
+def real_log_density(weights, tables, scales, design, shape, precisions):
+    """Log density of log weights […, label] of one topic, up to a constant; `design` is a dense matrix [row, label].
+
+    A label with precision 0 has a gamma prior with this shape and rate.
+    """
+    of_prior = np.where(precisions > 0, -precisions * weights**2 / 2, shape * weights - shape * np.exp(weights))
+    return weights @ tables - np.exp(weights @ design.T) @ scales + of_prior.sum(axis=-1)
+
+
 def multiply_weights(log_weights, design):
     return np.exp(design @ log_weights)
 

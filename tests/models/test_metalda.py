@@ -377,3 +377,47 @@ def test_gamma_weights_are_those_of_shape_one():
         for settings in ({"weight_prior": "gamma"}, {"mu": 1, "nu": 1})
     ]
     np.testing.assert_array_equal(*own)
+
+
+def _aging(n=150):
+    """With the years, topic a gives way to topic b; the country means nothing."""
+    rng = np.random.default_rng(1)
+    years = rng.integers(1950, 2021, n)
+    words = {"a": ["steam", "coal", "train", "mill"], "b": ["phone", "web", "chip", "screen"]}
+    late = rng.random((n, 15)) < ((years - 1950) / 70)[:, None]
+    texts = [" ".join(rng.choice(words["b" if is_late else "a"]) for is_late in row) for row in late]
+    return pd.DataFrame({"text": texts, "year": years, "country": rng.choice(["fr", "it"], n)})
+
+
+def test_numbers_and_labels_have_effects_with_intervals(tmp_path):
+    corpus = Corpus.from_frame(_aging(), text="text", labels="country", numbers="year")
+    model = MetaLDA(2, n_iter=300, random_state=0, verbose=False).fit(corpus)
+    new = int(model.components_[:, model.vocabulary_.index("web")].argmax())
+    effects = model.label_effects().set_index(["label", "topic"])
+    (year,) = (name for name in model.label_names_ if "year" in name)
+    assert effects.loc[(year, new), "low"] > 0
+    assert effects.loc[(year, 1 - new), "high"] < 0
+    assert effects.loc[(year, new), "difference_low"] > 0.1
+    of_country = effects.loc[["country=fr", "country=it"]]
+    assert ((of_country["difference_low"] < 0) & (of_country["difference_high"] > 0)).all()
+    assert set(model.pooling_["group"]) == {"country", "year"}
+    model.save(tmp_path / "model")
+    frame = pd.DataFrame({"text": ["train web"] * 2, "year": [1950, 2020], "country": ["fr", "fr"]})
+    same = metalda.load(tmp_path / "model")
+    theta = same.transform(frame)
+    assert theta[1, new] > theta[0, new]
+    np.testing.assert_array_equal(theta, model.transform(frame))
+
+
+def test_numbers_give_one_result_for_any_number_of_threads_and_shards_of_equal_number():
+    corpus = Corpus.from_frame(_aging(), text="text", numbers="year")
+    fits = [MetaLDA(3, n_iter=20, n_shards=3, n_jobs=n, random_state=0, verbose=False).fit(corpus) for n in (1, 3)]
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+    np.testing.assert_array_equal(fits[0].draws_[-1].log_doc_weights, fits[1].draws_[-1].log_doc_weights)
+
+
+def test_gamma_weights_refuse_numbers():
+    corpus = Corpus.from_frame(_aging(), text="text", numbers="year")
+    for settings in ({"weight_prior": "gamma"}, {"mu": 1.0}):
+        with pytest.raises(InputError, match="weight_prior='normal'"):
+            MetaLDA(2, **QUICK, **settings).fit(corpus)

@@ -187,7 +187,7 @@ Numbers = Annotated[
     typer.Option(
         "--numbers",
         metavar="COLUMN",
-        help="Numeric column used as a standardized covariate, for --model dmr. Repeat the option, or separate "
+        help="Numeric column used as a standardized covariate, for metalda and dmr. Repeat the option, or separate "
         "columns by commas.",
         show_default=False,
         rich_help_panel=DATA,

@@ -85,7 +85,10 @@ class Declaration(EffectTables):
         """Return whether the model, with its parameters, learns from labels of documents."""
         return False
 
-    _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
+    @property
+    def _real_labels(self) -> bool:
+        """Return whether labels may have values other than 0 and 1."""
+        return False
 
     @property
     def _has_label_effects(self) -> bool:

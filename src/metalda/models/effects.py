@@ -170,9 +170,8 @@ class Weights:
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
-        """Return which labels are real numbers (accepted by DMR) instead of 0 or 1."""
-        others = np.bincount(self.design.row_labels[self.design.row_values != 1], minlength=len(self.design.names))
-        return others[:-1] > 0
+        """Return which labels are real numbers instead of 0 or 1."""
+        return self.design.is_number[:-1]
 
     @cached_property
     def members(self) -> sparse.csr_array:

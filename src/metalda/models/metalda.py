@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
+LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
 @dataclass(eq=False, repr=False)
@@ -133,6 +134,10 @@ class MetaLDA(TopicModel):
         return pooling_table(self.fitted_)
 
     @property
+    def _real_labels(self) -> bool:
+        return self.weight_prior == "normal" and self.mu is None and self.uses_labels
+
+    @property
     def uses_word_features(self) -> bool:
         return self.word_prior == "features"
 
@@ -147,17 +152,17 @@ class MetaLDA(TopicModel):
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):
-            return self._learned(design, START_ALPHA, self.mu)
+            return self._learned(design, START_ALPHA, self.mu, LEVEL_PRECISION)
         return Fixed(design, self.doc_prior)
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return self._learned(design, START_BETA, self.nu)
+            return self._learned(design, START_BETA, self.nu, 0.0)
         return Fixed(design, self.word_prior)
 
-    def _learned(self, design: Design, start: float, shape: float | None) -> LogLinear:
+    def _learned(self, design: Design, start: float, shape: float | None, level_precision: float) -> LogLinear:
         if shape is None and self.weight_prior == "normal":
-            return Normal(design, start, 1.0)
+            return Normal(design, start, 1.0, default_precision=level_precision)
         return Gamma(design, start, 1.0 if shape is None else shape)
 
     def _word_features(self) -> WordFeatures | None:

@@ -101,7 +101,10 @@ class DMR(_RegressionModel):
         **_RegressionModel._parameter_constraints,
         "word_prior": [POSITIVE],
     }
-    _real_labels: ClassVar[bool] = True
+
+    @property
+    def _real_labels(self) -> bool:
+        return True
 
     @property
     def uses_labels(self) -> bool:

@@ -272,5 +272,5 @@ def require_binary(design: Design, prior: str) -> None:
     if design.has_numbers:
         raise InputError(
             f"{prior} needs labels and features that are 0 or 1, but this design has other values; "
-            "cut numbers into intervals (bins, --bins), or use DMR, which accepts numbers as labels of documents"
+            "cut numbers into intervals (bins, --bins), or use a normal prior"
         )
