@@ -7,7 +7,7 @@ import metalda
 from contracts import LABELS, OFTEN, PETS, QUICK, SKIES, corpus
 from metalda import DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
 from metalda.errors import InputError
-from metalda.models import transform
+from metalda.samplers import folding
 
 LONGER = {**QUICK, "n_iter": 200, "n_draws": 5}
 NEW = ["cat dog bark purr", "rain storm cloud", "dog leash bark"]
@@ -46,7 +46,7 @@ def test_a_label_has_the_probability_of_all_sets_with_it():
 
 
 def test_of_very_many_sets_the_most_frequent_are_considered(monkeypatch):
-    monkeypatch.setattr(transform, "MAX_LABEL_SETS", 2)
+    monkeypatch.setattr(folding, "MAX_LABEL_SETS", 2)
     model = MetaLDA(2, **QUICK).fit(corpus())
     probabilities = model.predict_label_probabilities(NEW)
     assert (probabilities["home"] == 0).all()

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from metalda.models.declaration import Declaration
 from metalda.models.fitted import Fitted, available_if
 from metalda.models.inputs import has_words, read_input, without_labels
 from metalda.samplers import Draw
-from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
+from metalda.samplers.folding import Documents, LabelSets, complete, infer_labels, key_documents
 from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.keywords import names_wrong_keywords
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 LEFT_OUT = -1
 TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
-MAX_LABEL_SETS = 2000  # the time of a prediction grows with their number
 
 # theta of documents, given the design of their labels and phi.
 Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
@@ -50,8 +49,8 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
         in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
-        Documents without labels get the prior of an average document. A row depends on its own document only. With a
-        `dask.distributed.Client` the documents are distributed over the workers of a cluster.
+        Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends on
+        its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a cluster.
         """
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
@@ -368,26 +367,6 @@ def above_threshold(probabilities: NDArray[np.floating[Any]], threshold: float) 
     return [[int(j) for j in best if row[j] >= threshold] for row, best in zip(probabilities, order, strict=True)]
 
 
-class LabelSets(NamedTuple):
-    """The sets of labels that training documents had, the most frequent first."""
-
-    matrix: sparse.csr_array  # [set, label], the default label last
-    shares: NDArray[np.float64]  # of the labeled documents
-
-    @classmethod
-    def of(cls, design: Design) -> LabelSets:
-        """Return all sets except the empty one, because labels of unlabeled documents may be missing."""
-        sizes = np.where(np.diff(design.row_starts) > 1, design.row_sizes, 0)
-        rows = np.argsort(-sizes, kind="stable")[: min(MAX_LABEL_SETS, np.count_nonzero(sizes))]
-        return cls(design.matrix[rows], sizes[rows] / sizes[rows].sum())
-
-    def alpha(self, draws: Sequence[Draw]) -> NDArray[np.float64]:
-        """Return alpha[draw, set, topic], clipped away from 0 and infinity."""
-        logs = np.stack([self.matrix @ draw.log_doc_weights for draw in draws])
-        alpha: NDArray[np.float64] = np.exp(np.clip(logs, -80, 80))
-        return alpha
-
-
 def require_labels(fitted: Fitted) -> None:
     """Raise InputError unless the model learned from labels that can be predicted."""
     if not fitted.label_names:
@@ -400,6 +379,11 @@ def label_probabilities(
     fitted: Fitted, documents: Documents, phi: NDArray[np.float32], n_jobs: int
 ) -> NDArray[np.float32]:
     """Return p(label | words) [document, label] by Bayes' rule over the label sets of the training documents."""
-    sets = LabelSets.of(fitted.labels)
-    members = sparse.csr_array(sets.matrix[:, :-1])
-    return infer_labels(documents, sets.alpha(fitted.draws), sets.shares, members, phi, n_jobs)
+    design = fitted.labels
+    sizes = np.where(
+        np.diff(design.row_starts) > 1, design.row_sizes, 0
+    )  # labels of unlabeled documents may be missing
+    labeled = np.flatnonzero(sizes)
+    shares = sparse.csr_array((sizes[labeled], labeled, [0, len(labeled)]), shape=(1, design.n_rows))
+    sets = LabelSets.of(shares, design.matrix, [draw.log_doc_weights for draw in fitted.draws])
+    return infer_labels(documents, sets, phi, n_jobs)
