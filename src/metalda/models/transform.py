@@ -49,8 +49,9 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
         in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
-        Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends on
-        its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a cluster.
+        Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
+        on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
+        cluster.
         """
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
