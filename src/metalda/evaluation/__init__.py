@@ -4,7 +4,7 @@ from metalda.evaluation.chains import diagnose_chains, to_inference_data
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.matching import Stability, stability
-from metalda.evaluation.measures import exclusivity, label_accuracy, topic_diversity
+from metalda.evaluation.measures import exclusivity, label_accuracy, label_baseline, topic_diversity
 from metalda.evaluation.plots import plot_effects, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
 
@@ -18,6 +18,7 @@ __all__ = [
     "diagnose_chains",
     "exclusivity",
     "label_accuracy",
+    "label_baseline",
     "plot_effects",
     "plot_search",
     "score_topics",

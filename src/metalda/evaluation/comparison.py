@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = (*MEASURES, "stability")  # the last one needs all runs of a model
-_VERSION = 3  # of the measures; incremented when the computation of a measure changes
+_VERSION = 4  # of the measures; incremented when the computation of a measure changes
 _WITHOUT_EFFECT = ("vocabulary", "verbose")
 
 
@@ -184,8 +184,9 @@ def compare(
         topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
-        micro-F1; ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may
-        include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
+        micro-F1; ``label_baseline``, the same for logistic regression on the words (tf-idf), without topics;
+        ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may include
+        compilation; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
 
     Examples
     --------
