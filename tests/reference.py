@@ -341,6 +341,35 @@ def label_set_posterior(words, phi, shares, alpha):
     return shares * likelihoods / (shares @ likelihoods)
 
 
+def mixed_theta(words, phi, shares, alpha):
+    """E[theta | words] of a document whose label set is unknown, by summing over all topics of all sets."""
+    chances = label_set_posterior(words, phi, shares, alpha)
+    return chances @ [fold_in(words, own, phi) for own in alpha]
+
+
+def mix_label_sets(words, phi, shares, alpha, power=1.0):
+    """p(set | words) and the mean of theta, word by word with expected topics: phi[v][k], alpha[set][k].
+
+    The words are visited in steps that have no common divisor with their number, and then in the opposite order.
+    """
+    step = max(1, int(0.618 * len(words)))
+    while math.gcd(step, len(words)) > 1:
+        step += 1
+    order = [words[i * step % len(words)] for i in range(len(words))]
+    log_weights, means = np.log(shares), np.zeros(alpha.shape)
+    for own, alpha_of_set in enumerate(alpha):
+        for directed in (order, order[::-1]):
+            factor = alpha_of_set.astype(float)
+            for word in directed:
+                topics = factor * phi[word]
+                log_weights[own] += power / 2 * math.log(topics.sum() / factor.sum())
+                factor = factor + topics / topics.sum()
+            means[own] += factor / factor.sum() / 2
+    chances = np.exp(log_weights - log_weights.max())
+    chances /= chances.sum()
+    return chances, chances @ means
+
+
 def fold_in(words, alpha, phi):
     """E[theta | words, alpha, phi] by summing over all topics of all words: phi[v][k], alpha[k]."""
     mean, mass = np.zeros(len(alpha)), 0.0

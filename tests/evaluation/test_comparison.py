@@ -13,7 +13,7 @@ import pytest
 from contracts import EMBEDDINGS, FEATURES, PETS, SKIES
 from metalda import LDA, Corpus, MetaLDA, WordFeatures, coherence, compare
 from metalda.errors import InputError, StorageError
-from metalda.evaluation import label_accuracy, label_agreement, topic_diversity
+from metalda.evaluation import label_accuracy, label_agreement, label_baseline, topic_diversity
 from metalda.evaluation.comparison import ComparisonRun
 from metalda.evaluation.measures import PerplexityOptions, Split
 from metalda.evaluation.runs import InterruptedRuns
@@ -63,6 +63,7 @@ def test_the_figures_are_those_of_the_same_steps_by_hand(corpus: Corpus) -> None
     assert row["diversity"] == topic_diversity(model)
     theta, new = (model.transform(part.without_labels()) for part in (train, test))
     assert (row["label_measure"], row["label_score"]) == label_accuracy(theta, train.labels, new, test.labels)
+    assert (row["label_measure"], row["label_baseline"]) == label_baseline(train, test)
     assert row["topics"] == 3
     assert 0 < row["seconds_per_iteration"] < 1
 

@@ -160,6 +160,9 @@ _LABEL_COLUMNS = {  # by the measure that suits the labels
     "accuracy": Column("accuracy", "label_score", ".3f", f"accuracy {_CLASSIFIER}"),
     "micro-F1": Column("micro-F1", "label_score", ".3f", f"micro-averaged F1 over all labels {_CLASSIFIER}"),
 }
+_BASELINE = Column(
+    "words", "label_baseline", ".3f", "the same of a logistic regression on the words (tf-idf), no topics"
+)
 _BEFORE_LABELS = (
     Column(
         "perplexity",
@@ -238,8 +241,9 @@ def print_comparison(
         return
     labels = {row["label_measure"] for row in rows} - {None}
     agreement = [column for column in _AGREEMENT if any(row[column.measure] is not None for row in rows)]
-    columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), *agreement)
-    columns = (*columns, *([_BACKGROUND] if any(row["background"] for row in rows) else ()), _TIME)
+    of_labels = [*(_LABEL_COLUMNS[name] for name in sorted(labels)), *([_BASELINE] if labels else [])]
+    background = [_BACKGROUND] if any(row["background"] for row in rows) else []
+    columns = (*_BEFORE_LABELS, *more, *of_labels, *agreement, *background, _TIME)
     header = (*names, *(column.title for column in columns))
     cells = [(*(_name(row[name]) for name in names), *(_figure(row, column) for column in columns)) for row in rows]
     print()

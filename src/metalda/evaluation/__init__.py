@@ -5,7 +5,7 @@ from metalda.evaluation.clustering import label_agreement
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.matching import Stability, stability
-from metalda.evaluation.measures import exclusivity, label_accuracy, topic_diversity
+from metalda.evaluation.measures import exclusivity, label_accuracy, label_baseline, topic_diversity
 from metalda.evaluation.plots import plot_effects, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
 
@@ -20,6 +20,7 @@ __all__ = [
     "exclusivity",
     "label_accuracy",
     "label_agreement",
+    "label_baseline",
     "plot_effects",
     "plot_search",
     "score_topics",

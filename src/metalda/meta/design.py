@@ -150,11 +150,11 @@ class Design:
         return find_references(self.null_space, self.label_sizes[:-1])
 
     def stand_ins(self, new: Design) -> sparse.csr_array:
-        """Return the training rows that stand in for rows of new documents with missing labels [new row, row].
+        """Return the training rows that new documents with missing labels may have, with their shares [new row, row].
 
         The documents of this design do not identify alpha of a label set such as a section without a year, if every
-        document has both. Its alpha is the average over the documents that have the most labels in common with it: over
-        those of the section. Rows of identified label sets are empty.
+        document has both. Such a document may have the labels of those documents that have the most labels in common
+        with it: those of the section. Rows of identified label sets are empty.
         """
         shares = sparse.lil_array((new.n_rows, self.n_rows))
         for i in self._not_identified(new):

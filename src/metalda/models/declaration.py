@@ -19,8 +19,8 @@ from metalda.meta.design import Design
 from metalda.models.effects import EffectTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
-from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone, no_extra
-from metalda.samplers.folding import Documents, infer_theta
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extra
+from metalda.samplers.folding import Documents, LabelSets, infer_mixed_theta, infer_theta
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 
@@ -137,9 +137,23 @@ class Declaration(EffectTables):
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Return theta of new documents, given phi[word, topic]."""
-        alpha = mean_alpha_of_new(draws, self._prior_of_documents(labels), self.fitted_.doc_prior)
-        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
+        """Return theta of new documents, given phi[word, topic].
+
+        Documents with missing labels are a mixture over the training documents' label sets that contain their labels.
+        """
+        alpha, n_jobs = mean_alpha(draws, self._prior_of_documents(labels)), count_jobs(self.n_jobs)
+        trained = self.fitted_.doc_prior
+        if not trained.mixes_label_sets:
+            return infer_theta(documents, alpha, phi, n_jobs)
+        shares = trained.design.stand_ins(labels)
+        is_mixed = np.diff(shares.indptr)[documents.doc_rows] > 0
+        if not is_mixed.any():
+            return infer_theta(documents, alpha, phi, n_jobs)
+        sets = LabelSets.of(shares, trained.design.matrix, [draw.log_doc_weights for draw in draws])
+        theta = np.empty((len(is_mixed), phi.shape[1]), np.float32)
+        theta[is_mixed] = infer_mixed_theta(documents.take(is_mixed), sets, phi, n_jobs)
+        theta[~is_mixed] = infer_theta(documents.take(~is_mixed), alpha, phi, n_jobs)
+        return theta
 
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
         """Return the prior of words, in terms of the features that the model learned from."""
