@@ -35,7 +35,7 @@ def test_hostile_words_and_labels_reach_no_terminal(run: Run, chains: list[Path]
 
 
 def test_bad_input_is_one_line(run: Run, chains: list[Path], tmp_path: Path) -> None:
-    assert "give two or more" in error_line(run("chains", chains[0]))
+    assert "fit with n_chains (--chains) of 2 or more" in error_line(run("chains", chains[0]))
     assert "no such folder" in error_line(run("chains", chains[0], tmp_path / "none"))
     assert "MODEL" in error_line(run("chains"))
     assert "it is the same chain" in error_line(run("chains", chains[0], chains[0]))

@@ -193,6 +193,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
         iterations = f"stopped after {model.n_iter_:,} of {model.n_iter:,} iterations"
     topics = tables.count(len(model.components_), "topic")
     draws = tables.count(len(model.draws_), "draw")
+    if len(model.chains_) > 1:
+        draws = f"{len(model.chains_)} chains of {draws}"
     print(f"{type(model).__name__}: {topics}, {iterations}, {draws}, {seconds:.1f} s\n")
     tables.print_topics(model, top_n=10)
     folder = clean(shlex.quote(str(output)))
@@ -200,6 +202,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     print(f"  metalda topics {folder} --top-n 20")
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
+    if len(model.chains_) > 1:
+        print(f"  metalda chains {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
     shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}"
     print(f"  metalda report {folder} -o report.html{shown}")

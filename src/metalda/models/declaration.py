@@ -37,6 +37,7 @@ class Declaration(EffectTables):
     burn_in: int | None = None
     thin: int | None = None
     n_draws: int = 15
+    n_chains: int = 1
     n_jobs: int | None = 1
     n_shards: int | str = "auto"
     random_state: object = None
@@ -48,6 +49,7 @@ class Declaration(EffectTables):
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
         "thin": [Interval(Integral, 1, None, closed="left"), None],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
@@ -79,6 +81,10 @@ class Declaration(EffectTables):
 
     def _count_topics(self, label_names: tuple[str, ...]) -> int:
         return int(self.n_components)
+
+    def _topic_groups(self, n_topics: int) -> NDArray[np.int64]:
+        """Return the group of each topic. Topics of one group are exchangeable: a chain may number them differently."""
+        return np.zeros(n_topics, np.int64)
 
     @property
     def uses_labels(self) -> bool:

@@ -52,8 +52,11 @@ class MetaLDA(TopicModel):
         evenly over the iterations after the burn-in.
     n_draws : int
         Largest number of draws to keep.
+    n_chains : int
+        Independent chains, each with its own seed. Topics are matched across chains, and results are averages over the
+        chains that have a topic. Four chains show which topics and effects do not depend on the seed.
     n_jobs : int
-        Threads. The result does not depend on it.
+        Threads, which the chains share. The result does not depend on it.
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With 1 the sampler is exact; with more, only the topic totals
         are slightly out of date. "auto" uses 1 for up to about a million tokens, and at most 8.

@@ -75,7 +75,7 @@ class DMR(_RegressionModel):
         Iterations before weights are optimized for the first time. No draw is kept before.
     optimize_interval : int
         Iterations from one optimization of the weights to the next.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -133,7 +133,7 @@ class WFLDA(_RegressionModel):
         Symmetric Dirichlet parameter of the topics of a document.
     variance, default_variance, optimize_burn_in, optimize_interval
         As in `DMR`, for features instead of labels.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes

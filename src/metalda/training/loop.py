@@ -1,4 +1,4 @@
-"""The training loop: iterations with a progress bar, a trace, and the draws that are kept."""
+"""The training loop: iterations of one or several chains with a progress bar, traces, and the draws that are kept."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,14 @@ from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
+T = TypeVar("T")
+
 MOST_WEIGHTS, LEAST_WEIGHT_DRAWS = 8_000_000, 19  # numbers: 32 MB; and the draws that a 90 % interval needs
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a run."""
+    """The result of one chain."""
 
     draws: tuple[Draw, ...]
     weights: Mapping[str, NDArray[np.float32]]  # "label": log lambda[draw, l, k], "feature": log delta[draw, l, k]
@@ -70,54 +72,81 @@ def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, 
     return iterations
 
 
+def chain_seeds(seed: int, n_chains: int) -> list[int]:
+    """Return a seed for each chain. The first is the seed itself, and further chains do not change the earlier ones."""
+    return [seed, *(int(np.random.default_rng([seed, chain]).integers(2**31)) for chain in range(1, n_chains))]
+
+
 def train(
     problem: Problem,
     *,
     n_iter: int,
     keep: set[int],
     keep_weights: Mapping[str, range],
-    seed: int,
+    seeds: Sequence[int],
     n_jobs: int,
     verbose: bool,
     checkpoint: Checkpoint | None = None,
     cluster: Cluster | None = None,
-) -> Trained:
-    """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the current iteration."""
-    n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
-    pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-    run = pool.map if pool else map
-    with pool or nullcontext(), deferred_interrupt() as interrupted:
-        n_threads = min(n_jobs, len(problem.shards))
+) -> tuple[Trained, ...]:
+    """Run a chain for each seed, from the checkpoint if there is one. Ctrl-C ends them after the current iteration.
+
+    All chains finish an iteration before the next one starts, so they always have equally many iterations.
+    """
+    n_chains = len(seeds)
+    with ExitStack() as stack:
+        run_chains = _pool(1 if cluster is not None else min(n_jobs, n_chains), stack)
+        # With more threads than chains, the shards of all chains share a second pool.
+        n_most = max(len(problem.shards), len(problem.stripes))
+        n_threads = 1 if 1 < n_chains >= n_jobs else min(n_jobs, n_chains * n_most)
+        run = _pool(n_threads, stack)
+        n_threads = min(n_threads, len(problem.shards))
+        interrupted = stack.enter_context(deferred_interrupt())
         if checkpoint is not None and checkpoint.exists:
-            progress = checkpoint.load(problem, n_iter, n_threads)
-            logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
+            chains = checkpoint.load(problem, n_iter, n_threads, n_chains)
+            logger.info("Resuming after iteration %d of %d.", chains[0].n_sweeps, n_iter)
         else:
-            progress = _start(problem, seed, n_threads)
-        survive = None
+            chains = [_start(problem, seed, n_threads) for seed in seeds]
+        recoveries: list[Recovery] = []
         if cluster is not None:
-            step = partial(_sweep, problem, progress, keep_weights, run)
-            survive = Recovery(cluster, problem, progress, step, interrupted.is_set)
-        do = survive or _run_directly
-        stop = False
-        bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
-        with survive or nullcontext(), _with_resume_advice(checkpoint), bar:
-            while progress.n_sweeps < n_iter and not stop:
-                likelihood = do(lambda: _advance(problem, progress, keep, keep_weights, run))
-                bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
-                bar.update()
-                stop = interrupted.is_set()
-                done = progress.n_sweeps
-                due = checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0)
-                if survive is not None and (due or done in keep or done % SNAPSHOT_EVERY == 0):
-                    survive(survive.take_snapshot)
-                if checkpoint is not None and due:
-                    checkpoint.save(progress)
-            do(lambda: _keep_last(progress, keep))
-            _keep_weights(progress, keep_weights)
-    if progress.n_sweeps < n_iter:
+            steps = [partial(_sweep, problem, chain, keep_weights, run) for chain in chains]
+            for chain, step in zip(chains, steps, strict=True):
+                recovery = Recovery(cluster, problem, chain, step, interrupted.is_set)
+                recoveries.append(stack.enter_context(recovery))
+
+        def perform(number: int, action: Callable[[], T]) -> T:
+            return recoveries[number](action) if recoveries else action()
+
+        def advance(number: int) -> float:
+            return perform(number, lambda: _advance(problem, chains[number], keep, keep_weights, run))
+
+        stack.enter_context(_with_resume_advice(checkpoint))
+        bar = stack.enter_context(_progress_bar(problem, chains[0].n_sweeps, n_iter, verbose, n_chains))
+        done, stop = chains[0].n_sweeps, False
+        while done < n_iter and not stop:
+            likelihoods = list(run_chains(advance, range(n_chains)))
+            bar.set_postfix_str(_likelihood_text(likelihoods), refresh=False)
+            bar.update()
+            stop = interrupted.is_set()
+            done = chains[0].n_sweeps
+            due = checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0)
+            if due or done in keep or done % SNAPSHOT_EVERY == 0:
+                for recovery in recoveries:
+                    recovery(recovery.take_snapshot)
+            if checkpoint is not None and due:
+                checkpoint.save(chains)
+        for number, chain in enumerate(chains):
+            perform(number, partial(_keep_last, chain, keep))
+            _keep_weights(chain, keep_weights)
+    if done < n_iter:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
-        logger.warning(message, progress.n_sweeps, n_iter)
-    return _finish(progress)
+        logger.warning(message, done, n_iter)
+    return tuple(map(_finish, chains))
+
+
+def _pool(n_threads: int, stack: ExitStack) -> Run:
+    """Return the map of a thread pool, or without threads the built-in one."""
+    return stack.enter_context(ThreadPoolExecutor(n_threads)).map if n_threads > 1 else map
 
 
 @contextmanager
@@ -130,11 +159,6 @@ def _with_resume_advice(checkpoint: Checkpoint | None) -> Iterator[None]:
             raise
         advice = f"resume from the checkpoint in {checkpoint.folder} with resume=True (--resume)"
         raise ClusterError(f"{error}; {advice}") from error
-
-
-def _run_directly(action: Callable[[], object]) -> Any:
-    """Perform the action; on one machine no recovery is needed."""
-    return action()
 
 
 def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
@@ -202,7 +226,14 @@ def _finish(progress: Progress) -> Trained:
     )
 
 
-def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> Any:
+def _likelihood_text(likelihoods: Sequence[float]) -> str:
+    """Return the log-likelihood of the chain, or the lowest and the highest of several, for the progress bar."""
+    lowest, highest = min(likelihoods), max(likelihoods)
+    shown = f"{lowest:.3f}" if len(likelihoods) == 1 else f"{lowest:.3f} to {highest:.3f}"
+    return f"log-likelihood {shown} per token"
+
+
+def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool, n_chains: int) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
@@ -211,7 +242,7 @@ def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> 
     return tqdm(
         total=n_iter,
         initial=n_done,
-        desc="iterations",
+        desc="iterations" if n_chains == 1 else f"iterations of {n_chains} chains",
         unit="iteration",
         disable=not shown,
         dynamic_ncols=True,

@@ -18,6 +18,9 @@ const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
+// " (in 2 of 4 chains)" for a topic that some chains lack.
+const inChains = (k) => (topics[k].chains === overview.n_chains ? ""
+  : ` (in ${topics[k].chains} of ${overview.n_chains} chains)`);
 const topWords = (k, n) => topics[k].words.slice(0, n).map(wordName);
 const hasEffects = Boolean(labels && labels.effect.length);
 const hasPrevalence = Boolean(labels && labels.prevalence.length);

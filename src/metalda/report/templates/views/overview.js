@@ -54,7 +54,8 @@ addView("overview", "Overview", 10, () => {
   const tiles = [
     [overview.n_topics, "topics"], [overview.documents, "documents"], [overview.tokens, "words"],
     [overview.n_words, "vocabulary"], [overview.n_labels || null, "labels"], [overview.n_features || null, "features"],
-    [overview.n_iterations, "iterations"], [overview.n_draws, "draws kept"],
+    [overview.n_chains > 1 ? overview.n_chains : null, "chains"], [overview.n_iterations, "iterations"],
+    [overview.n_draws, overview.n_chains > 1 ? "draws of each chain" : "draws kept"],
   ].filter(([n]) => n !== null);
   const largest = [...topics].sort((a, b) => b.share - a.share).slice(0, 12), most = largest[0].share;
   return {
