@@ -189,8 +189,8 @@ def _example(data: Path, model: TopicModel) -> str:
 
 def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
     iterations = tables.count(model.n_iter_, "iteration")
-    if model.n_iter_ < model.n_iter:
-        iterations = f"stopped after {model.n_iter_:,} of {model.n_iter:,} iterations"
+    if model.was_stopped_:
+        iterations = f"stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations"
     topics = tables.count(len(model.components_), "topic")
     draws = tables.count(len(model.draws_), "draw")
     if len(model.chains_) > 1:

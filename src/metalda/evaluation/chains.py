@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError, missing_extra
 from metalda.models.chains import bhattacharyya, find_partners
 from metalda.models.effects import center, label_weights
-from metalda.training.loop import kept_iterations
+from metalda.training.schedule import kept_iterations
 from metalda.utils.convergence import bulk_ess, rank_rhat
 
 if TYPE_CHECKING:
@@ -312,5 +312,6 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """Return the log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
     trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
-    kept = kept_iterations(model.n_iter, model.n_burn_in, model.thin, model.n_draws)
+    n_iter = len(trace) if isinstance(model.n_iter, str) else model.n_iter
+    kept = kept_iterations(n_iter, model.n_burn_in, model.thin, model.n_draws)
     return trace[[number - 1 for number in sorted({*kept, len(trace)}) if 0 < number <= len(trace)]]

@@ -93,7 +93,8 @@ def average_proportions(chains: Sequence[NDArray[np.float32]], partners: NDArray
     rest = np.maximum(1 - average[:, in_all].sum(axis=1, keepdims=True), 0)
     average[:, ~in_all] = others * np.divide(rest, sums, out=np.zeros_like(rest), where=sums > 0)
     sums = average.sum(axis=1, keepdims=True)
-    return np.divide(average, sums, out=average, where=sums > 0)
+    np.divide(average, sums, out=average, where=sums > 0)
+    return average
 
 
 def by_chains(

@@ -117,7 +117,7 @@ class LabeledLDA(_LabeledModel):
         Symmetric Dirichlet parameter of the topic proportions of a document, over the topics of its labels.
     word_prior : float
         Symmetric Dirichlet parameter of the word probabilities of a topic.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -147,7 +147,7 @@ class PartiallyLabeledLDA(_LabeledModel):
         Number of background topics, which every document may have; 0 in the paper's experiments.
     doc_prior, word_prior : float
         As in `LabeledLDA`.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes

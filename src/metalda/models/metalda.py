@@ -43,8 +43,11 @@ class MetaLDA(TopicModel):
         Shape of the gamma prior on the weights of word features; smaller values let the weights vary more.
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
-    n_iter : int
-        Iterations of the Gibbs sampler.
+    n_iter : int or "auto"
+        Iterations of the Gibbs sampler. "auto" doubles them until the log-likelihood has no trend over the second half
+        and 90 % of the label effects have 100 effective draws behind their intervals, up to `n_iter_limit`.
+    n_iter_limit : int
+        Largest number of iterations if `n_iter` is "auto".
     burn_in : int, optional
         Iterations before the first draw is kept; half of `n_iter` by default.
     thin : int, optional

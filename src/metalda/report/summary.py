@@ -215,8 +215,8 @@ def _notes(
             f"chains, and {int((counts == 1).sum()):,} of them in one only. Their numbers come from the chains that "
             "have them, and they depend on the seed."
         )
-    if model.n_iter_ < model.n_iter:
-        notes.append(f"Training was stopped after {model.n_iter_:,} of {model.n_iter:,} iterations.")
+    if model.was_stopped_:
+        notes.append(f"Training was stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations.")
     return tuple(notes)
 
 

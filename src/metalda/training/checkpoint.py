@@ -41,6 +41,14 @@ class TraceRow(NamedTuple):
     word_tables: int
 
 
+class Kept(NamedTuple):
+    """What a stage of a run has kept; fields as in `Progress`."""
+
+    draws: list[Draw]
+    weights: dict[str, dict[int, NDArray[np.float32]]]
+    doc_topics: NDArray[np.float32]
+
+
 @dataclass
 class Progress:
     """Everything that an iteration of a chain changes."""
@@ -52,10 +60,17 @@ class Progress:
     doc_topics: NDArray[np.float32]  # sum over the draws so far
     seed: int
     trace: list[TraceRow]  # by iteration
+    earlier: Kept | None = None  # of the stage before this one; not in a checkpoint
 
     @property
     def n_sweeps(self) -> int:
         return len(self.trace)
+
+    def add(self, earlier: Kept) -> None:
+        """Put what an earlier stage kept before what this one has."""
+        self.draws = [*earlier.draws, *self.draws]
+        self.weights = {name: {**own, **self.weights.get(name, {})} for name, own in earlier.weights.items()}
+        self.doc_topics += earlier.doc_topics
 
 
 @dataclass(frozen=True)
