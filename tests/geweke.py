@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from metalda.priors import Gamma
+from metalda.priors import Gamma, Normal
 from metalda.samplers import Problem
 from metalda.training.gibbs import Generators, resume_chain, sweep
 
@@ -35,6 +35,11 @@ def _dense(design):
 
 
 def _prior_weights(prior, n_topics, rng):
+    if isinstance(prior, Normal):
+        variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, len(prior.design.group_names))
+        scales = np.sqrt(variances[prior.design.groups])[:, None]
+        default = _log_gamma(np.full((1, n_topics), prior.shape), rng) - np.log(prior.shape)
+        return np.concatenate([scales * rng.standard_normal((len(scales), n_topics)), default])
     if isinstance(prior, Gamma):
         size = (len(prior.design.names), n_topics)
         return _log_gamma(np.full(size, prior.shape), rng) - np.log(prior.shape)
@@ -78,12 +83,13 @@ def statistics(problem: Problem, sample: Sample) -> np.ndarray:
     totals = counts.reshape(-1, n_topics).sum(axis=0)
     weights = np.concatenate([sample.log_doc_weights.ravel(), sample.log_word_weights.ravel()])
     squashed = 1 / (1 + np.exp(-np.clip(weights, -500, 500)))  # lambda / (1 + lambda)
+    spread = weights**2 / (1 + weights**2)
     doc_topics = [
         np.bincount(topics[a:b], minlength=n_topics) / max(b - a, 1)
         for a, b in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
     ]
     concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / n_tokens**2]
-    return np.concatenate([squashed, weights < -5, *doc_topics, counts / n_tokens, concentration])
+    return np.concatenate([squashed, spread, weights < -5, *doc_topics, counts / n_tokens, concentration])
 
 
 def _relabel(sample: Sample, n_topics: int, rng) -> Sample:

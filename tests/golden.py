@@ -24,6 +24,7 @@ from metalda import Corpus, Embeddings, WordFeatures
 PATH = Path(__file__).with_suffix(".json")
 N_WORDS, N_DOCUMENTS = 60, 90
 SETTINGS = {"n_iter": 40, "burn_in": 10, "thin": 5, "n_draws": 4, "random_state": 3, "verbose": False}
+PAPER = {"weight_prior": "gamma"}
 VARIANTS = {
     "MetaLDA-def-def": {"doc_prior": "default", "word_prior": "default"},
     "MetaLDA-dl-0.01": {"doc_prior": "labels", "word_prior": 0.01},
@@ -49,13 +50,18 @@ def machine() -> dict[str, str]:
 
 
 def runs() -> Iterator[tuple[str, Any]]:
-    """Every model with one, two and three shards, and the six variants of MetaLDA, unfitted."""
+    """Every model with one, two and three shards, and the six variants of MetaLDA, unfitted; MetaLDA as in the paper.
+
+    The default prior of weights comes last.
+    """
     by_name = {case.name: case for case in CASES}
     for name in sorted(by_name):
         for n_shards in (1, 2, 3):
-            yield f"{name}, {n_shards} shards", make(by_name[name], n_shards=n_shards)
+            paper = PAPER if name.startswith("MetaLDA") else {}
+            yield f"{name}, {n_shards} shards", make(by_name[name], n_shards=n_shards, **paper)
     for name, priors in VARIANTS.items():
-        yield f"{name}, variant", make(by_name["MetaLDA"], **priors)
+        yield f"{name}, variant", make(by_name["MetaLDA"], **priors, **PAPER)
+        yield f"{name}, variant with normal weights", make(by_name["MetaLDA"], **priors)
 
 
 def make(case: Case, **other: Any) -> Any:

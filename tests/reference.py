@@ -152,6 +152,12 @@ def draw_weights(log_weights, label_tables, row_scales, topic_scales, design, sh
     return np.log(weights)
 
 
+def poisson_normal(grid, events, exposure, precision):
+    """Density of w on a grid, up to a factor: t events with exposure c exp(w), and w ~ Normal(0, 1 / precision)."""
+    logs = events * grid - exposure * np.exp(grid) - precision * grid**2 / 2
+    return np.exp(logs - logs.max())
+
+
 def multiply_weights(log_weights, design):
     return np.exp(design @ log_weights)
 

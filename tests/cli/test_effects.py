@@ -125,3 +125,17 @@ def test_effects_are_drawn(run: Run, model: Path, tmp_path: Path, suffix: str) -
     assert "pets vs. sky" in result.stdout
     assert path.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[suffix])
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_pooling_has_a_row_for_each_group(run: Run, model: Path) -> None:
+    rows = json.loads(run("effects", model, "--pooling", "--format", "json").stdout)
+    assert [(row["kind"], row["n"]) for row in rows] == [("label", 2), ("feature", 2)]
+    assert "standard deviation of log weights" in run("effects", model, "--pooling").stdout
+    assert "leave out the other options" in error_line(run("effects", model, "--pooling", "--features"))
+
+
+def test_a_model_without_learned_scales_has_no_pooling(run: Run, write: Write, tmp_path: Path) -> None:
+    data = write("a.txt", "cat dog\nsun rain\n")
+    for model in ("lda", "metalda"):
+        run("fit", data, "-o", tmp_path / model, "--model", model, "-k", 2, "--iterations", 4)
+        assert "no learned scales" in error_line(run("effects", tmp_path / model, "--pooling"))

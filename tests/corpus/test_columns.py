@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda.corpus import Corpus
-from metalda.corpus.columns import BinnedColumn, ScaledColumn, interval_names
+from metalda.corpus.columns import BinnedColumn, ScaledColumn, columns_of_labels, interval_names
 from metalda.errors import InputError
 
 FRAME = pd.DataFrame(
@@ -212,3 +212,23 @@ def test_a_number_that_never_changes_teaches_nothing():
         scaling.add(7)
     with pytest.raises(InputError, match="fewer than two different numbers"):
         scaling.labels()
+
+
+def test_labels_know_their_columns():
+    frame = pd.DataFrame(
+        {"text": ["cat", "dog", "sun"], "a": ["x=1", "y", ""], "a=b": ["z", "z", "w"], "year": [1, 2, 3]}
+    )
+    corpus = Corpus.from_frame(frame, text="text", labels=["a", "a=b"], bins={"year": 2})
+    columns = columns_of_labels(corpus.label_names, corpus.schema)
+    assert dict(zip(corpus.label_names, columns, strict=True)) == {
+        "a=x=1": "a",
+        "a=y": "a",
+        "a=b=z": "a=b",
+        "a=b=w": "a=b",
+        "year < 2": "year",
+        "year ≥ 2": "year",
+    }
+    alone = Corpus.from_frame(frame, text="text", labels="a")
+    assert columns_of_labels(alone.label_names, alone.schema) == ("a", "a")
+    number = Corpus.from_frame(frame, text="text", labels="a", numbers="year")
+    assert columns_of_labels(number.label_names, number.schema) == ("a", "a", "year")

@@ -12,14 +12,15 @@ from metalda.kernels import helpers
 from metalda.kernels.border import COMPILED, frozen
 from metalda.kernels.weights import add_rising, count_topics
 from metalda.meta.design import Design
-from metalda.priors import AssignedDocuments, Augmentation, Gamma
+from metalda.priors import AssignedDocuments, Augmentation, Gamma, Normal
 from metalda.samplers import TopicCounts
 
 
 def _update(prior, log_weights, given_parts, rng):
     drawn = log_weights.copy()
     alpha = prior.alpha(log_weights)
-    prior._draw(drawn, alpha.values, not alpha.is_rescaled, given_parts, 0, log_weights.shape[1], rng)
+    precisions = prior.draw_precisions(log_weights, rng)
+    prior._draw(drawn, precisions, alpha.values, not alpha.is_rescaled, given_parts, 0, log_weights.shape[1], rng)
     return drawn
 
 
@@ -99,6 +100,59 @@ def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, se
         axis=1,
     )
     np.testing.assert_allclose(drawn, expected, rtol=1e-4, atol=1e-4)
+
+
+def _distance(drawn, events, exposure, precision):
+    """p-value of draws of a log weight against the density of the reference, by its sums on a grid."""
+    grid = np.linspace(drawn.mean() - 12 * drawn.std(), drawn.mean() + 12 * drawn.std(), 20_001)
+    sums = np.cumsum(reference.poisson_normal(grid, events, exposure, precision))
+    return stats.kstest(drawn, lambda w: np.interp(w, grid, sums / sums[-1])).pvalue
+
+
+@pytest.mark.parametrize(
+    ("events", "exposure", "precision"),
+    [(0, 1, 1), (0, 1e-9, 1), (5, 3, 0.01), (1000, 30, 0.5), (0, 1e6, 0.01), (200, 1e30, 100), (1e6, 1e3, 1e-3)],
+)
+def test_a_log_weight_with_a_normal_prior_has_its_conditional(events, exposure, precision):
+    rng = np.random.default_rng(0)
+    n = 4000 if COMPILED else 1000
+    drawn = [helpers.draw_poisson_normal(float(events), np.log(exposure), precision, rng) for _ in range(n)]
+    assert _distance(np.array(drawn), events, exposure, precision) > 1e-3
+
+
+def test_a_log_weight_without_exposure_is_normal():
+    rng = np.random.default_rng(0)
+    drawn = [helpers.draw_poisson_normal(3.0, -np.inf, 4.0, rng) for _ in range(2000)]
+    assert stats.kstest(drawn, stats.norm(0.75, 0.5).cdf).pvalue > 1e-3
+
+
+class _FixedNormal(Normal):
+    """With known variances."""
+
+    def draw_precisions(self, log_weights, rng):
+        return np.array([0.5, 2.0, 0.0])
+
+
+def test_weights_with_normal_priors_are_drawn_given_those_before_them():
+    """Label a is drawn given b and the default label, b given the new a, and the default label from a gamma."""
+    rows = np.array([[1, 0], [1, 1], [0, 1]], float)
+    prior = _FixedNormal(Design.build(NamedMatrix(sparse.csr_array(rows), ("a", "b")), 3), 0.1, 1.0)
+    log_weights = np.array([[0.7], [-0.4], [-1.0]])
+    parts = Augmentation(np.array([[3], [5], [9]]), np.array([2.0, 1.0, 4.0]), np.ones(1))
+    rngs = (np.random.default_rng(s) for s in range(3000 if COMPILED else 600))
+    a, b, default = np.array([_update(prior, log_weights, parts, rng)[:, 0] for rng in rngs]).T
+    assert _distance(a, 3, np.exp(-1) * (2 + np.exp(-0.4)), 0.5) > 1e-3
+    exposures = np.exp(-1) * (4 + np.exp(a))
+    quantiles = [_quantile(w, 5, exposure, 2.0) for w, exposure in zip(b[:600], exposures, strict=False)]
+    assert stats.kstest(quantiles, "uniform").pvalue > 1e-3
+    rates = 1 + 2 * np.exp(a) + np.exp(a + b) + 4 * np.exp(b)
+    assert stats.kstest(np.exp(default) * rates, stats.gamma(10).cdf).pvalue > 1e-3
+
+
+def _quantile(w, events, exposure, precision):
+    grid = np.linspace(w - 12, w + 12, 4001)
+    density = reference.poisson_normal(grid, events, exposure, precision)
+    return density[grid <= w].sum() / density.sum()
 
 
 def test_a_vanishing_weight_comes_back():

@@ -267,3 +267,14 @@ def test_as_word_features_takes_what_users_have():
         as_word_features(Embeddings(("cat",), [[1.0]]))
     with pytest.raises(InputError, match="not list"):
         as_word_features(["cat"])
+
+
+def test_combined_features_know_their_sources():
+    first, second, third = (WordFeatures.from_mapping({"cat": name, "dog": name}) for name in "abc")
+    both = first | second
+    assert both.sources == (1, 2)
+    assert (both | third).sources == (1, 2, 3)
+    assert (third | both).sources_of(("a", "b", "c")) == ("source 2", "source 3", "source 1")
+    assert WordFeatures.from_arrays(*both.to_arrays()).sources == (1, 2)
+    with pytest.raises(InputError, match="a number from 1"):
+        WordFeatures(first.words, first.features, (0,))

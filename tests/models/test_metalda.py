@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import metalda
 from contracts import FEATURES, PETS, QUICK, SKIES, corpus, known_topics, quietly
 from metalda import LDA, Corpus, MetaLDA, WordFeatures
 from metalda.corpus import NamedMatrix
@@ -326,3 +327,53 @@ def test_a_frame_of_counts_is_read_by_the_names_of_its_columns():
     np.testing.assert_array_equal(by_name, model.transform(frame[["cat", "never", "sun"]]))
     np.testing.assert_array_equal(by_name, model.transform(frame.drop(columns="never")))
     assert by_name.argmax(axis=1).tolist() == [model.components_[:, 3].argmax(), model.components_[:, 0].argmax()]
+
+
+def _films(n=60):
+    """The genre decides the words, and the country means nothing."""
+    rng = np.random.default_rng(0)
+    genre, country = rng.choice(["war", "love"], n), rng.choice(["fr", "it", "us"], n)
+    words = {"war": ["army", "battle", "gun", "tank"], "love": ["heart", "kiss", "letter", "wedding"]}
+    plots = [" ".join(rng.choice(words[each], 12)) for each in genre]
+    return pd.DataFrame({"plot": plots, "genre": genre, "country": country})
+
+
+def test_the_strength_is_learned_for_each_column():
+    films = Corpus.from_frame(_films(), text="plot", labels=["genre", "country"])
+    model = MetaLDA(4, n_iter=400, random_state=0, verbose=False).fit(films)
+    table = model.pooling_.set_index("group")
+    assert table.loc["genre", "low"] > table.loc["country", "high"]
+    assert table["n"].to_dict() == {"country": 3, "genre": 2}
+    assert ((table["low"] < table["scale"]) & (table["scale"] < table["high"])).all()
+
+
+def test_the_strength_survives_saving(tmp_path):
+    films = Corpus.from_frame(_films(), text="plot", labels=["genre", "country"])
+    features = WordFeatures.from_mapping({"army": "a", "gun": "a"}) | WordFeatures.from_mapping({"kiss": "b"})
+    model = MetaLDA(3, word_features=features, **QUICK).fit(films)
+    assert model.pooling_["group"].tolist() == ["country", "genre", "source 1", "source 2"]
+    model.save(tmp_path / "model")
+    pd.testing.assert_frame_equal(metalda.load(tmp_path / "model").pooling_, model.pooling_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kinds"),
+    [
+        ({}, ["label", "feature"]),
+        ({"mu": 2}, ["feature"]),
+        ({"nu": 2}, ["label"]),
+        ({"weight_prior": "gamma"}, []),
+        ({"word_prior": 0.01}, ["label"]),
+    ],
+)
+def test_a_fixed_shape_means_the_gamma_prior(settings, kinds):
+    model = MetaLDA(3, word_features=FEATURES, **QUICK, **settings).fit(corpus())
+    assert model.pooling_["kind"].tolist() == kinds
+
+
+def test_gamma_weights_are_those_of_shape_one():
+    own = [
+        MetaLDA(3, word_features=FEATURES, **QUICK, **settings).fit(corpus()).components_
+        for settings in ({"weight_prior": "gamma"}, {"mu": 1, "nu": 1})
+    ]
+    np.testing.assert_array_equal(*own)

@@ -7,7 +7,7 @@ from scipy import sparse
 from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
-from metalda.priors import Fixed, Gamma
+from metalda.priors import Fixed, Gamma, Normal
 from metalda.samplers import Problem, Tokens
 from metalda.samplers.shards import shard_bounds
 
@@ -42,6 +42,24 @@ def test_metalda_keeps_the_joint_distribution(shape):
     assert smallest_p_value(z) > 1e-3
 
 
+def _normal(rows, start, groups, prior=None):
+    """A normal prior whose variance has moderate tails; with those of the default, weights of e^500 are common."""
+    return (prior or Normal)(_design(rows).group(groups), start, 1.0, 3.0, 2.0)
+
+
+def test_normal_weights_keep_the_joint_distribution_for_a_while():
+    problem = _problem(_normal(LABELS, 0.1, "cc"), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=2000, n_sweeps=2000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", ["cc", "cd"])
+def test_normal_weights_keep_the_joint_distribution(groups):
+    """Labels of one column share a variance, and those of two columns do not."""
+    problem = _problem(_normal(LABELS, 0.1, groups), _normal(FEATURES, 0.01, groups))
+    assert smallest_p_value(joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1)) > 1e-3
+
+
 @pytest.mark.slow
 def test_default_label_and_default_feature_keep_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
@@ -59,10 +77,10 @@ def test_lda_keeps_the_joint_distribution():
 class _PaperRate(Gamma):
     """The slip of the paper's equation for mu'': a prior rate of 1 / mu."""
 
-    def _draw(self, log_weights, values, values_are_exact, augmentation, first, last, rng):
+    def _draw(self, log_weights, precisions, values, values_are_exact, augmentation, first, last, rng):
         scale = self.shape**2  # rate = 1/mu + sum: draw with rate mu + mu^2 sum, then multiply by mu^2
         slipped = augmentation._replace(topic_scales=augmentation.topic_scales * scale)
-        super()._draw(log_weights, values, values_are_exact, slipped, first, last, rng)
+        super()._draw(log_weights, precisions, values, values_are_exact, slipped, first, last, rng)
         log_weights += np.log(scale)
 
 
@@ -82,4 +100,29 @@ class _PaperTables(Gamma):
 )
 def test_the_joint_test_sees_a_slip_put_back(doc_prior, word_prior, shape):
     problem = _problem(doc_prior(_design(LABELS), 0.1, shape), word_prior(_design(FEATURES), 0.01, shape))
+    assert smallest_p_value(joint_test(problem, n_forward=5_000, n_sweeps=8_000, seed=1)) < 1e-4
+
+
+class _PooledDefault(Normal):
+    """A variance that is learned from the default label too."""
+
+    def draw_precisions(self, log_weights, rng):
+        shape, squares = self.scale_shape + log_weights.size / 2, (log_weights**2).sum()
+        precision = rng.standard_gamma(shape) / (self.scale_rate + squares / 2)
+        return np.append(np.full(len(log_weights) - 1, precision), 0.0)
+
+
+class _OneTopic(Normal):
+    """A variance whose shape counts labels and forgets topics."""
+
+    def draw_precisions(self, log_weights, rng):
+        shape = self.scale_shape + (len(log_weights) - 1) / 2
+        precision = rng.standard_gamma(shape) / (self.scale_rate + (log_weights[:-1] ** 2).sum() / 2)
+        return np.append(np.full(len(log_weights) - 1, precision), 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", [_PooledDefault, _OneTopic])
+def test_the_joint_test_sees_a_slip_of_the_variance(slip):
+    problem = _problem(_normal(LABELS, 0.1, "cc", slip), _normal(FEATURES, 0.01, "cc"))
     assert smallest_p_value(joint_test(problem, n_forward=5_000, n_sweeps=8_000, seed=1)) < 1e-4

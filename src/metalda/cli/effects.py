@@ -49,6 +49,10 @@ def effects(
     proportions: Annotated[
         bool, typer.Option("--proportions", help="Print expected topic proportions by label instead of effects.")
     ] = False,
+    pooling: Annotated[
+        bool,
+        typer.Option("--pooling", help="Print how much each label column and source of word features matters."),
+    ] = False,
     top: Annotated[
         int | None,
         typer.Option(
@@ -81,10 +85,13 @@ def effects(
     from metalda.meta.label_index import LabelIndex
     from metalda.models.effects import feature_weights, label_weights, require_effects
 
-    _check_choice(label, contrast, proportions, features, plot)
+    _check_choice(label, contrast, proportions, features, pooling, plot)
     if top is None:
         top = 5 if format is Format.table else 0
     fitted = metalda.load(model)
+    if pooling:
+        _print_pooling(fitted, format, raw)
+        return
     kind, weights = ("feature", feature_weights) if features else ("label", label_weights)
     require_effects(fitted, kind)
     index = LabelIndex(weights(fitted.fitted_).names, kind)
@@ -107,8 +114,15 @@ def effects(
 
 
 def _check_choice(
-    label: str | None, contrast: tuple[str, str] | None, proportions: bool, features: bool, plot: Path | None
+    label: str | None,
+    contrast: tuple[str, str] | None,
+    proportions: bool,
+    features: bool,
+    pooling: bool,
+    plot: Path | None,
 ) -> None:
+    if pooling and (label is not None or contrast is not None or proportions or features or plot is not None):
+        raise InputError("--pooling is a table of its own: leave out the other options")
     if contrast is not None and (label is not None or proportions):
         raise InputError("--contrast excludes --label and --proportions: choose one")
     if proportions and features:
@@ -220,6 +234,31 @@ def _reason(model: TopicModel) -> str:
     if model.fitted_.doc_prior.samples_weights and model.fitted_.word_prior.samples_weights:
         return ""  # a warning has said it
     return f": the weights of {type(model).__name__} are point estimates. Those of MetaLDA are sampled"
+
+
+def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
+    table = getattr(model, "pooling_", None)
+    if table is None or table.empty:
+        raise InputError(
+            "the model has no learned scales; fit MetaLDA with labels or word features and --weight-prior normal"
+        )
+    if format is Format.json:
+        tables.print_json(table.to_dict("records"))
+    elif format is Format.csv:
+        tables.print_frame(table, raw=raw)
+    else:
+        rows = [
+            (
+                row["kind"],
+                short(row["group"]) or "–",
+                f"{row['n']:,}",
+                f"{row['scale']:.2f}",
+                _ends(row["low"], row["high"], ".2f"),
+            )
+            for row in table.to_dict("records")
+        ]
+        tables.print_table(("kind", "group", "number", "scale", "90% interval"), rows, left=("kind", "group"))
+        print("\nThe scale is the standard deviation of log weights: at 0.7 a typical one doubles or halves a topic.")
 
 
 def _number(value: float, style: str) -> str:

@@ -52,7 +52,7 @@ class Columns:
         numeric = {column.name for column in self._numeric}
         names = dict.fromkeys((*schema.labels, *(column.name for column in self._numeric)))
         self._labels = [name for name in names if name not in numeric]
-        self._prefixed = len(names) > 1
+        self._prefixed = len(names) > 1  # as `columns_of_labels` assumes
         self._id = schema.id
         self._unseen = set(names)  # label fields that no record has had yet
 
@@ -262,8 +262,7 @@ class ScaledColumn(NumericColumn):
         center, scale = self.scale
         values = np.array(self._values)
         scaled = np.where(np.isnan(values), 0.0, (values - center) / scale)
-        name = f"({self.name} - {_shown_number(center)}) / {_shown_number(scale)}"
-        return NamedMatrix(csr_array(scaled[:, None]), (name,))
+        return NamedMatrix(csr_array(scaled[:, None]), (scaled_name(self.name, self.scale),))
 
 
 def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
@@ -271,6 +270,28 @@ def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
     texts = [_shown_number(edge) for edge in edges]
     inner = [f"{low} ≤ {column} < {high}" for low, high in pairwise(texts)]
     return (f"{column} < {texts[0]}", *inner, f"{column} ≥ {texts[-1]}")
+
+
+def scaled_name(column: str, scale: Sequence[float]) -> str:
+    """Return ``"(year - 1998) / 5.5"`` for the center 1998 and the scale 5.5."""
+    center, width = scale
+    return f"({column} - {_shown_number(center)}) / {_shown_number(width)}"
+
+
+def columns_of_labels(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
+    """Return the column that each label comes from, given the fitted schema that labels were read with."""
+    fixed: dict[str, str] = {}
+    for column, edges in schema.bins.items():
+        assert not isinstance(edges, int), "a fitted schema has edges"
+        fixed |= dict.fromkeys(interval_names(column, edges), column)
+    for column, scale in schema.numbers.items():
+        assert scale is not None, "a fitted schema has scales"
+        fixed[scaled_name(column, scale)] = column
+    named = sorted(set(schema.labels).difference(schema.bins, schema.numbers), key=len, reverse=True)
+    if not fixed and len(named) == 1:
+        return tuple(named[0] for _ in names)
+    of_prefix = {f"{column}=": column for column in named}
+    return tuple(fixed.get(name) or next((of_prefix[p] for p in of_prefix if name.startswith(p)), "") for name in names)
 
 
 def as_content(value: object, field: str) -> str | Sequence[str]:

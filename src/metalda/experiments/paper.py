@@ -30,18 +30,18 @@ MODELS = {
     for model in (
         PaperModel("LDA", "lda"),
         PaperModel("PTM", "ptm:n_pseudo_documents=1000"),
-        PaperModel("MetaLDA-def-def", "metalda:doc_prior=default,word_prior=default"),
+        PaperModel("MetaLDA-def-def", "metalda:weight_prior=gamma,doc_prior=default,word_prior=default"),
         PaperModel("DMR", "dmr", labels=True),
-        PaperModel("MetaLDA-dl-0.01", "metalda:doc_prior=labels,word_prior=0.01", labels=True),
-        PaperModel("MetaLDA-dl-def", "metalda:doc_prior=labels,word_prior=default", labels=True),
+        PaperModel("MetaLDA-dl-0.01", "metalda:weight_prior=gamma,doc_prior=labels,word_prior=0.01", labels=True),
+        PaperModel("MetaLDA-dl-def", "metalda:weight_prior=gamma,doc_prior=labels,word_prior=default", labels=True),
         PaperModel("LLDA", "llda", labels=True),
         PaperModel("PLLDA", "pllda", labels=True),
         PaperModel("LF-LDA", "lflda", features=True),
         PaperModel("WF-LDA", "wflda", features=True),
         PaperModel("GPU-DMM", "gpudmm", features=True),
-        PaperModel("MetaLDA-0.1-wf", "metalda:doc_prior=0.1,word_prior=features", features=True),
-        PaperModel("MetaLDA-def-wf", "metalda:doc_prior=default,word_prior=features", features=True),
-        PaperModel("MetaLDA", "metalda", labels=True, features=True),
+        PaperModel("MetaLDA-0.1-wf", "metalda:weight_prior=gamma,doc_prior=0.1,word_prior=features", features=True),
+        PaperModel("MetaLDA-def-wf", "metalda:weight_prior=gamma,doc_prior=default,word_prior=features", features=True),
+        PaperModel("MetaLDA", "metalda:weight_prior=gamma", labels=True, features=True),
     )
 }
 BY_LABEL = ("LLDA", "PLLDA")  # their topics belong to labels

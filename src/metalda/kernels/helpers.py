@@ -121,6 +121,51 @@ def draw_log_gamma(shape, rng):
 
 
 @helper
+def find_mode(level, precision):
+    """Return the v with exp(v) + precision * v = level, by Newton's method from above, where it converges."""
+    v = min(math.log(max(level, 1.0)), level / precision)
+    for _ in range(100):
+        power = math.exp(v)
+        step = (power + precision * v - level) / (power + precision)
+        v -= step
+        if abs(step) <= 1e-10 * max(abs(v), 1.0):
+            break
+    return v
+
+
+@helper
+def draw_poisson_normal(events, log_exposure, precision, rng):
+    """Draw w from exp(t w - c exp(w) - precision * w² / 2), with t events and exposure c.
+
+    Its density is reference.poisson_normal: the conditional of a log weight with a normal prior. Around its mode, with
+    e = c exp(mode), the log density is -e (exp(x) - 1 - x) - precision * x² / 2. It is concave, so its tangents at both
+    sides of the mode, and its height at the mode, bound it from above. A proposal from this bound is accepted with a
+    probability of about 0.8.
+    """
+    if log_exposure == -math.inf:  # no document has the label
+        return events / precision + rng.standard_normal() / math.sqrt(precision)
+    v = find_mode(events + precision * log_exposure, precision)
+    e = math.exp(v)
+    d = 1.2 / math.sqrt(e + precision)
+    left = -e * math.expm1(-d) + precision * d  # slope of the tangent at -d, and of that at d
+    right = -e * math.expm1(d) - precision * d
+    low = -d + (e * (math.expm1(-d) + d) + 0.5 * precision * d * d) / left  # where the tangents reach the mode's height
+    high = d + (e * (math.expm1(d) - d) + 0.5 * precision * d * d) / right
+    low, high = min(low, 0.0), max(high, 0.0)
+    total = 1.0 / left + (high - low) - 1.0 / right
+    while True:
+        u = rng.random() * total
+        bound = 0.0
+        if u < high - low:
+            x = low + u
+        else:
+            bound = math.log(1.0 - rng.random())
+            x = low + bound / left if u < high - low + 1.0 / left else high + bound / right
+        if math.log(1.0 - rng.random()) + bound <= -e * (math.expm1(min(x, 700.0)) - x) - 0.5 * precision * x * x:
+            return v - log_exposure + x
+
+
+@helper
 def draw_minus_log_beta(a, b, rng):
     """Draw -log q for q ~ Beta(a, b), finite even if q underflows: log(1 + y/x) with x ~ G(a), y ~ G(b)."""
     log_ratio = draw_log_gamma(b, rng) - draw_log_gamma(a, rng)

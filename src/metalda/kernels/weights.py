@@ -5,7 +5,8 @@ A Dirichlet-multinomial with parameters a[k] and counts c[k] has probability
     Γ(a.) / Γ(a. + c.)  *  prod_k Γ(a[k] + c[k]) / Γ(a[k])
 
 Augmentation draws q ~ Beta(a., c.) for the first ratio and tables t[k] ~ CRP(a[k], c[k]) for the second. Given both,
-every weight (lambda, delta) has a gamma conditional. A regression (DMR, WF-LDA) needs the logarithm of the second ratio
+every weight (lambda, delta) has a gamma conditional if its prior is gamma. If the logarithm of the weight has a normal
+prior, its conditional is log-concave. A regression (DMR, WF-LDA) needs the logarithm of the second ratio
 and its derivative instead (`add_rising`).
 
 A *row* is a set of labels (or features) that documents (or words) share. The weights of one topic do not depend on
@@ -19,7 +20,13 @@ import numpy as np
 from numba import float32, float64, uintp
 
 from metalda.kernels.border import LANES, add, fill, helper, kernel, load, multiply, store
-from metalda.kernels.helpers import draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising
+from metalda.kernels.helpers import (
+    draw_log_gamma,
+    draw_minus_log_beta,
+    draw_poisson_normal,
+    draw_tables,
+    log_rising,
+)
 
 WIDEST = 64  # largest number of topics whose random numbers are drawn together
 # An update clips weights in float32 to these bounds, so that "the product without label l" is a division. The error,
@@ -113,6 +120,7 @@ def draw_weights(
     products,
     products_hold,
     shape,
+    precisions,
     first,
     last,
     rng,
@@ -122,7 +130,8 @@ def draw_weights(
         w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
-    of words in the row times -log q'[k]. Changes log_weights. `products` are the products of the current weights by row
+    of words in the row times -log q'[k]. A label with a precision above 0 has a normal prior on log w instead, with
+    this precision and mean 0. Changes log_weights. `products` are the products of the current weights by row
     and topic; they are recomputed unless `products_hold`.
     """
     n_labels, n_rows = log_weights.shape[0], row_starts.shape[0] - 1
@@ -137,6 +146,8 @@ def draw_weights(
     for block in range(first, last, size):
         end = min(block + size, last)
         for label in range(n_labels):
+            if precisions[label] > 0.0:
+                continue
             for k in range(block, end):
                 log_gammas[label, k - block] = draw_log_gamma(shape + label_tables[label, k], rng)
         for start in range(block, end, LANES):
@@ -166,8 +177,13 @@ def draw_weights(
                         total = _sum_without_label(
                             label, start + k, log_weights, row_scales, row_starts, row_labels, label_starts, label_rows
                         )
-                    rate = shape + topic_scales[start + k] * total
-                    log_new = log_gammas[label, start - block + k] - math.log(rate)
+                    exposure = topic_scales[start + k] * total
+                    if precisions[label] > 0.0:
+                        log_exposure = math.log(exposure) if exposure > 0.0 else -math.inf
+                        tables = float(label_tables[label, start + k])
+                        log_new = draw_poisson_normal(tables, log_exposure, precisions[label], rng)
+                    else:
+                        log_new = log_gammas[label, start - block + k] - math.log(shape + exposure)
                     log_weights[label, start + k] = log_new
                     new = float32(_bounded_exp(log_new))
                     change[0, k] = new / weights[label, k]

@@ -5,8 +5,8 @@ Documents with equal labels share a row of the design, and with it a row of Diri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.corpus import NamedMatrix
+from metalda.corpus import NamedMatrix, Schema
+from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, StorageError
 from metalda.meta.references import SAME, References, find_null_space, find_references
 from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
@@ -38,6 +39,8 @@ class Design:
     row_values: NDArray[np.float64]  # all 1, unless labels are numbers
     label_starts: NDArray[np.int64]  # rows of label l: label_rows[label_starts[l]:label_starts[l + 1]]
     label_rows: NDArray[np.int32]
+    groups: NDArray[np.int32]  # label -> group, without the default label
+    group_names: tuple[str, ...]  # the columns that labels come from, or the sources of features
     zero_is_a_number: bool = False  # labels are numbers: an empty row has the values 0, and no label is missing
 
     @classmethod
@@ -74,6 +77,7 @@ class Design:
     ) -> Design:
         """Build a design from distinct rows [row, label], the default label last, and the row of every document."""
         rows.sort_indices()
+        n_labels = len(names) - 1
         columns = rows.tocsc()
         columns.sort_indices()
         return cls(
@@ -85,8 +89,22 @@ class Design:
             row_values=rows.data.astype(np.float64),
             label_starts=columns.indptr.astype(np.int64),
             label_rows=columns.indices.astype(np.int32),
+            groups=np.zeros(n_labels, np.int32),
+            group_names=("",) if n_labels else (),
             zero_is_a_number=zero_is_a_number,
         )
+
+    def group(self, groups: Sequence[str]) -> Design:
+        """Return the design with the group of each label. Without it all labels are of one group without a name."""
+        group_names = tuple(dict.fromkeys(groups))
+        numbers = np.array([group_names.index(name) for name in groups], np.int32)
+        return replace(self, groups=numbers, group_names=group_names)
+
+    def group_by_column(self, schema: Schema | None) -> Design:
+        """Return the design with labels grouped by the column that they were read from, if they were."""
+        if schema is None or not schema.has_labels:
+            return self
+        return self.group(columns_of_labels(self.names[:-1], schema))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return plain arrays, from which ``from_arrays`` makes the same design."""

@@ -18,7 +18,7 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
-from metalda.utils.checks import check_array, check_ascending, check_indices, check_starts
+from metalda.utils.checks import check_array, check_ascending, check_indices, check_range, check_starts
 from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ class WordFeatures:
         Distinct words.
     features : NamedMatrix
         Words × features, binary.
+    sources : sequence of int, optional
+        The number of the source of each feature, from 1; by default all have one source. `combine` numbers its
+        sources. MetaLDA learns the strength of each source.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class WordFeatures:
 
     words: tuple[str, ...]
     features: NamedMatrix
+    sources: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         words = as_vocabulary(self.words, "words")
@@ -76,7 +80,11 @@ class WordFeatures:
             raise InputError(f"the word {repeated!r} occurs twice; words must be distinct")
         if not self.features.is_binary:
             raise InputError("word features must be 0 or 1; cut real values into classes, or use Embeddings.binarize()")
+        sources = tuple(map(int, self.sources)) or (1,) * len(self.features.names)
+        if len(sources) != len(self.features.names) or min(sources, default=1) < 1:
+            raise InputError("sources must hold a number from 1 for each feature")
         object.__setattr__(self, "words", words)
+        object.__setattr__(self, "sources", sources)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> WordFeatures:
@@ -186,9 +194,12 @@ class WordFeatures:
         A name that two sources use becomes two features: ``1:name`` and ``2:name``.
         """
         sources = (self, *others)
+        numbered = [(i, number) for i, source in enumerate(sources) for number in source.sources]
+        number_of = {pair: number for number, pair in enumerate(dict.fromkeys(numbered), start=1)}
         words = tuple(dict.fromkeys(word for source in sources for word in source.words))
         matrix = sparse.hstack([source.rows(words).matrix for source in sources], format="csr")
-        return WordFeatures(words, NamedMatrix(sparse.csr_array(matrix), _distinct_names(sources)))
+        features = NamedMatrix(sparse.csr_array(matrix), _distinct_names(sources))
+        return WordFeatures(words, features, tuple(number_of[pair] for pair in numbered))
 
     def rows(self, vocabulary: Iterable[str]) -> NamedMatrix:
         """Return one row for each word of the vocabulary, empty for unknown words; all features are kept."""
@@ -201,6 +212,11 @@ class WordFeatures:
         shape = (len(rows), len(self.features.names))
         matrix = sparse.csr_array((picked.data, picked.indices, np.cumsum(lengths, dtype=lengths.dtype)), shape=shape)
         return NamedMatrix(matrix, self.features.names)
+
+    def sources_of(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the sources of features as text, such as ``source 1``."""
+        number_of = dict(zip(self.features.names, self.sources, strict=True))
+        return tuple(f"source {number_of.get(name, 1)}" for name in names)
 
     def coverage(self, vocabulary: Iterable[str]) -> float:
         """Return the share of the vocabulary that has at least one feature."""
@@ -229,6 +245,7 @@ class WordFeatures:
             "name_offsets": name_offsets,
             "indptr": np.asarray(matrix.indptr, dtype=np.int64),
             "indices": np.asarray(matrix.indices, dtype=np.int32),
+            "sources": np.array(self.sources, dtype=np.int32),
         }
         return {"n_words": len(self.words), "n_features": len(self.features.names)}, arrays
 
@@ -246,8 +263,10 @@ class WordFeatures:
             check_starts("indptr", indptr, len(indices))
             check_indices("indices", indices, len(names))
             check_ascending("indices", indices, indptr)
+            check_array("sources", arrays["sources"], np.int32, (len(names),))
+            check_range("sources", arrays["sources"], 1, max(len(names), 1))
             matrix = _binary_csr(indices, indptr, len(names))
-            return cls(words, NamedMatrix(matrix, names))
+            return cls(words, NamedMatrix(matrix, names), tuple(arrays["sources"].tolist()))
         except (KeyError, ValueError, IndexError, TypeError) as error:
             raise StorageError(f"the saved word features are damaged ({error}); save the model again") from None
 

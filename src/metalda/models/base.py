@@ -153,15 +153,18 @@ class TopicModel(FoldingIn):
 
     def _build_problem(self, corpus: Corpus) -> Problem:
         """Return the posterior of this model on these documents."""
-        labels = _drop_empty_columns(corpus.labels) if self.uses_labels else None
-        doc_prior = self._prior_of_documents(Design.build(labels, len(corpus), real=self._real_labels))
+        labels = corpus.labels if self.uses_labels else None
+        if labels is not None:
+            labels = _drop_empty_columns(labels)
+        labels_design = Design.build(labels, len(corpus), real=self._real_labels).group_by_column(corpus.schema)
+        doc_prior = self._prior_of_documents(labels_design)
         features = self._word_features()
-        rows = None
+        names: tuple[str, ...] = ()
         if features is not None:
             features.require_overlap(corpus.vocabulary)
             logger.info("Word features for %.1f %% of the vocabulary.", 100 * features.coverage(corpus.vocabulary))
-            rows = _drop_empty_columns(features.rows(corpus.vocabulary))
-        word_prior = self._prior_of_words(Design.build(rows, len(corpus.vocabulary)))
+            names = _drop_empty_columns(features.rows(corpus.vocabulary)).names
+        word_prior = self._prior_by_name(corpus.vocabulary, names)
         sampler = self._sampler(corpus)
         n_shards, words = self._count_shards(corpus, sampler), corpus.words
         if n_shards > 1:
@@ -182,9 +185,7 @@ class TopicModel(FoldingIn):
         """Give hints on settings that are valid but probably not meant."""
         read_from_columns = corpus.schema is not None and corpus.schema.has_labels
         if self.uses_labels and corpus.labels is not None and not read_from_columns:
-            used = _drop_empty_columns(corpus.labels)
-            assert used is not None
-            warn_of_labels(used.names, len(corpus))
+            warn_of_labels(_drop_empty_columns(corpus.labels).names, len(corpus))
         if hasattr(self, "n_components") and n_topics > len(corpus):
             hint(f"{n_topics:,} topics are more than the {len(corpus):,} documents: lower n_components (--topics)")
         if n_kept < self.n_draws != type(self).n_draws:  # the default is the largest number
@@ -266,9 +267,7 @@ class TopicModel(FoldingIn):
         write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
 
 
-def _drop_empty_columns(matrix: NamedMatrix | None) -> NamedMatrix | None:
+def _drop_empty_columns(matrix: NamedMatrix) -> NamedMatrix:
     """Drop labels that no document has, or features that no word has: their weights would only follow the prior."""
-    if matrix is None:
-        return None
     used = np.bincount(matrix.matrix.indices, minlength=len(matrix.names)) > 0
     return matrix.select([name for name, kept in zip(matrix.names, used, strict=True) if kept])

@@ -170,5 +170,7 @@ class Declaration(EffectTables):
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
         """Return the prior of words, in terms of the features that the model learned from."""
         features = self._word_features()
-        rows = None if features is None else features.rows(words).select(feature_names)
-        return self._prior_of_words(Design.build(rows, len(words)))
+        if features is None:
+            return self._prior_of_words(Design.build(None, len(words)))
+        design = Design.build(features.rows(words).select(feature_names), len(words))
+        return self._prior_of_words(design.group(features.sources_of(feature_names)))

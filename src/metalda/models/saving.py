@@ -116,6 +116,8 @@ def unpack_model(
     feature_names = check_names("feature_names", document["feature_names"])
     zero_is_a_number = check_flag("zero_is_a_number", document["zero_is_a_number"])
     labels = Design.from_arrays((*label_names, DEFAULT), _under(arrays, "labels"), zero_is_a_number=zero_is_a_number)
+    schema = None if document["schema"] is None else Schema.from_json(document["schema"])
+    labels = labels.group_by_column(schema)
     doc_prior, word_prior = model._prior_of_documents(labels), model._prior_by_name(vocabulary, feature_names)
     if label_names and not model.uses_labels:
         raise StorageError("label_names must be empty for a model without labels")
@@ -132,7 +134,7 @@ def unpack_model(
         vocabulary,
         doc_prior,
         word_prior,
-        schema=None if document["schema"] is None else Schema.from_json(document["schema"]),
+        schema=schema,
         n_shards=check_integer("n_shards", document["n_shards"], 1),
         named_words=check_flag("named_words", document["named_words"]),
     )

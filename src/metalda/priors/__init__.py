@@ -1,6 +1,6 @@
 """Priors on alpha and beta: fixed, masked by labels, or learned from labels and features."""
 
-from metalda.priors.gamma import Augmentation, Gamma
+from metalda.priors.gamma import Augmentation, Gamma, Normal
 from metalda.priors.loglinear import (
     Alpha,
     AssignedDocuments,
@@ -27,6 +27,7 @@ __all__ = [
     "LearnsFromWords",
     "LogLinear",
     "Masked",
+    "Normal",
     "Regression",
     "Stripes",
 ]

@@ -1,4 +1,4 @@
-"""Gamma weights on labels and features: the prior of MetaLDA, with its conjugate update."""
+"""Priors on the weights of labels and features that MetaLDA learns from tables: gamma, and normal on log weights."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     shape: float
 
     def __post_init__(self) -> None:
-        require_binary(self.design, "the gamma prior")
+        require_binary(self.design, "this prior of weights")
+
+    def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return the precision of the normal prior of each log weight; 0 for a label whose weight has a gamma prior."""
+        return np.zeros(len(self.design.names))
 
     def observe_documents(self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator) -> Augmentation:
         """Draw q[d] and t[d, k] (step 2)."""
@@ -65,9 +69,10 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         """Draw new weights of labels (step 3)."""
         augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
         log_weights: Weights = alpha.log_weights.copy()
+        precisions = self.draw_precisions(log_weights, stripes.rngs[0])
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
-            self._draw(log_weights, alpha.values, not alpha.is_rescaled, augmentation, first, last, rng)
+            self._draw(log_weights, precisions, alpha.values, not alpha.is_rescaled, augmentation, first, last, rng)
 
         stripes.each(update)
         return log_weights
@@ -84,10 +89,11 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
         """Draw new weights of features (second half of step 4)."""
         log_weights: Weights = beta.log_weights.copy()
+        precisions = self.draw_precisions(log_weights, stripes.rngs[0])
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
             are_exact = np.array_equal(beta.rescaled_sums[first:last], beta.topic_sums[first:last])
-            self._draw(log_weights, beta.values, are_exact, observed[stripe], first, last, rng)
+            self._draw(log_weights, precisions, beta.values, are_exact, observed[stripe], first, last, rng)
 
         stripes.each(update)
         return log_weights
@@ -99,6 +105,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     def _draw(
         self,
         log_weights: Weights,
+        precisions: NDArray[np.float64],
         values: NDArray[np.float32],
         values_are_exact: bool,
         augmentation: Augmentation,
@@ -106,7 +113,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         last: int,
         rng: np.random.Generator,
     ) -> None:
-        """Draw the weights of topics first … last - 1 from their gamma conditionals, label after label, in place.
+        """Draw the weights of topics first … last - 1 from their conditionals, label after label, in place.
 
         `values` are the products of the weights before the update.
         """
@@ -122,6 +129,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             frozen(values, np.float32),
             bool(moderate and values_are_exact),
             float(self.shape),
+            frozen(precisions, np.float64),
             first,
             last,
             rng,
@@ -129,3 +137,29 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         return frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(Gamma):
+    """log lambda[l, k] ~ Normal(0, sigma²) with a variance for each group of labels, which is learned.
+
+    The groups are those of the design: the columns that labels come from, or the sources of word features. The default
+    label keeps the gamma prior, since its weight is a level and not an effect. sigma² ~ InverseGamma(`scale_shape`,
+    `scale_rate`) is drawn from its conditional given the weights before they are updated, so it is no state of the
+    chain.
+    """
+
+    scale_shape: float = 0.5
+    scale_rate: float = 0.5
+
+    def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw 1 / sigma² of each label's group."""
+        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], 0.0)
+
+    def draw_group_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic]."""
+        groups, n_groups, n_topics = self.design.groups, len(self.design.group_names), log_weights.shape[1]
+        squares = np.bincount(groups, (log_weights[:-1] ** 2).sum(axis=1), minlength=n_groups)
+        shapes = self.scale_shape + np.bincount(groups, minlength=n_groups) * n_topics / 2
+        precisions: NDArray[np.float64] = rng.standard_gamma(shapes) / (self.scale_rate + squares / 2)
+        return precisions

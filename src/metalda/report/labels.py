@@ -46,6 +46,7 @@ class LabelSection:
     draw_scale: float  # value of one step of these bytes
     n_unreliable: int  # effects with fewer than FEW_DRAWS effective draws behind the ends of their intervals
     n_all: int  # labels in total; the section has the largest
+    pooling: tuple[tuple[str | float, ...], ...]  # column, its labels, their learned scale, low and high
 
 
 def summarize_labels(
@@ -75,6 +76,19 @@ def summarize_labels(
         **drawn._asdict(),
         n_unreliable=n_unreliable,
         n_all=len(names),
+        pooling=_pooling(model),
+    )
+
+
+def _pooling(model: TopicModel) -> tuple[tuple[str | float, ...], ...]:
+    """Return the learned scales of label columns; empty for models that do not learn them."""
+    table = getattr(model, "pooling_", None)
+    if table is None:
+        return ()
+    own = table[table["kind"] == "label"]
+    ends = own[["scale", "low", "high"]].to_numpy(float).round(3)
+    return tuple(
+        (cut(str(name)), int(n), *map(float, row)) for name, n, row in zip(own["group"], own["n"], ends, strict=True)
     )
 
 

@@ -66,6 +66,15 @@ function pickContrast(a, b) {
       el("button", { type: "button", onclick: go }, "Compare"));
 }
 
+function poolingTable() {
+  const columns = [["column", (row) => name(row[0] || "(all labels)")],
+    ["labels", (row) => row[1].toLocaleString("en"), "number"],
+    ["scale", (row) => `${row[2].toFixed(2)} (${row[3].toFixed(2)} to ${row[4].toFixed(2)})`, "number"]];
+  return [el("p", { class: "muted small" }, "The learned standard deviation of log weights, with a 90% interval. At 0.7"
+    + " a typical label doubles or halves the weight of a topic. Near 0 the labels of the column do not matter."),
+  table(columns, labels.pooling)];
+}
+
 if (labels) addView("labels", "Labels", 30, () => {
   const place = el("div"), show = () => place.replaceChildren(heatMap());
   if (hasEffects || hasPrevalence) show();
@@ -96,6 +105,7 @@ if (labels) addView("labels", "Labels", 30, () => {
     body: [
       hasEffects || hasPrevalence ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place) : null,
       drawn && labels.names.length > 1 ? card("Contrast", pickContrast(bySize[0], bySize[1])) : null,
+      labels.pooling.length ? card("How much each column matters", poolingTable()) : null,
       card("All labels", pages(bySize.length, 25, (first, last) => table(columns, bySize.slice(first, last)))),
     ],
   };
