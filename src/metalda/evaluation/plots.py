@@ -220,7 +220,12 @@ def _axes(ax: Any, width: float, height: float) -> Any:
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
-    return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
+    n_chains, counts = len(model.chains_), model.fitted_.chain_counts
+    names = []
+    for topic in topics:
+        found = "" if counts[topic] == n_chains else f" ({counts[topic]} of {n_chains} chains)"
+        names.append(_name(f"topic{topic}{found}: {', '.join(model.topic_words(topic, 3)['word'])}"))
+    return names
 
 
 def _name(name: object) -> str:

@@ -83,6 +83,8 @@ class MetaLDA(TopicModel):
         Probabilities of words; rows sum to 1.
     doc_topics_ : array [document, topic]
         Topic proportions of the training documents.
+    chains_ : tuple of MetaLDA
+        The chains, each as a fitted model of its own.
     history_ : DataFrame
         A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
     vocabulary_ : tuple of str
