@@ -91,9 +91,11 @@ def test_ctrl_c_keeps_the_draws_of_the_stage_before(
 
 def test_the_limit_is_said_where_chains_have_not_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     _settle_after(monkeypatch, 10**9)
-    with pytest.warns(UserWarning, match="after 40 iterations the log-likelihood still has a trend, or fewer than 90%"):
-        model = MetaLDA(2, n_iter="auto", n_iter_limit=40, **SETTINGS).fit(corpus())
-    assert (model.n_iter_, model.was_stopped_) == (40, False)
+    for is_flat, message in ((False, "the log-likelihood still has a trend"), (True, "fewer than 90% of the label")):
+        monkeypatch.setattr(loop, "are_flat", lambda stage, chains, answer=is_flat: answer)
+        with pytest.warns(UserWarning, match=f"after 40 iterations {message}"):
+            model = MetaLDA(2, n_iter="auto", n_iter_limit=40, **SETTINGS).fit(corpus())
+        assert (model.n_iter_, model.was_stopped_) == (40, False)
 
 
 def _chain(n_iter: int, n_labels: int, *, rise: float = 0.0, stickiness: float = 0.0, seed: int = 0) -> Progress:

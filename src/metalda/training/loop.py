@@ -22,7 +22,7 @@ from metalda.training.checkpoint import Checkpoint, Kept, Progress, TraceRow, st
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, has_settled
+from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
 from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
@@ -102,7 +102,7 @@ def train(
                 break
         else:
             if until_settled:
-                _warn_of_limit(limit)
+                _warn_of_limit(limit, are_flat(stages[-1], chains))
         training.finish()
     if stop and done < limit:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
@@ -168,11 +168,12 @@ class Training:
         return self._recoveries[number](action) if self._recoveries else action()
 
 
-def _warn_of_limit(limit: int) -> None:
+def _warn_of_limit(limit: int, is_flat: bool) -> None:
+    few = f"fewer than {ENOUGH_EFFECTS:.0%} of the label effects have {ENOUGH_DRAWS} effective draws"
+    reason = few if is_flat else "the log-likelihood still has a trend"
     warn(
-        f"after {limit:,} iterations the log-likelihood still has a trend, or fewer than {ENOUGH_EFFECTS:.0%} of the "
-        f"label effects have {ENOUGH_DRAWS} effective draws: make n_iter_limit (--iteration-limit) larger, or use "
-        "fewer topics"
+        f"after {limit:,} iterations {reason}: make n_iter_limit (--iteration-limit) larger, use more chains "
+        "(n_chains, --chains), or fewer topics"
     )
 
 

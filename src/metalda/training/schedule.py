@@ -74,9 +74,16 @@ def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, 
 
 def has_settled(problem: Problem, stage: Stage, chains: Sequence[Progress]) -> bool:
     """Return whether all chains are flat over the kept iterations, and label effects have enough effective draws."""
+    return are_flat(stage, chains) and _have_draws(problem, stage, chains)
+
+
+def are_flat(stage: Stage, chains: Sequence[Progress]) -> bool:
+    """Return whether the log-likelihood of no chain has a trend over the kept iterations."""
     likelihoods = [np.array([row.log_likelihood for row in chain.trace[stage.burn_in :]]) for chain in chains]
-    if any(abs(trend(own)) > MOST_TREND for own in likelihoods):
-        return False
+    return not any(abs(trend(own)) > MOST_TREND for own in likelihoods)
+
+
+def _have_draws(problem: Problem, stage: Stage, chains: Sequence[Progress]) -> bool:
     if "label" not in stage.keep_weights or not problem.doc_prior.samples_weights:
         return True
     sizes = np.sum([_effective_draws(problem, chain) for chain in chains], axis=0)
