@@ -149,6 +149,19 @@ def test_a_reader_that_leaves_early_is_no_error(model: Path) -> None:
     assert (process.wait(), errors) == (141, b"")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes them")
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code"),
+    [(">&-", ["topics", "model"], 0), ("2>&-", ["topics", "none"], 2), ("<&- >&- 2>&-", ["fit", "-"], 2)],
+)
+def test_closed_standard_streams_are_like_the_null_device(
+    model: Path, closed: str, arguments: list[str], code: int
+) -> None:
+    command = ["sh", "-c", f'"$@" {closed}', "sh", *PROGRAM, *arguments]
+    result = subprocess.run(command, cwd=model.parent, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (code, "", "")
+
+
 def test_a_terminal_without_unicode_shows_numbers(model: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     result = subprocess.run([*PROGRAM, "datasets"], env=environment, capture_output=True, check=False)

@@ -49,6 +49,12 @@ def test_numbers_stay_numbers(raw: bool) -> None:
     assert rows == [[mark + "=a", "b"], ["-0.5", "-3"], [mark + "=x", mark + "-y z"]]
 
 
+def test_nan_is_an_empty_cell() -> None:
+    file = io.StringIO()
+    write_csv(file, ["a", "b", "c"], [[float("nan"), float("inf"), 0.0]])
+    assert file.getvalue() == "a,b,c\n,inf,0\n"
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose labels and words are formulas."""

@@ -29,6 +29,8 @@ def test_the_demo_shows_topics_effects_perplexities_and_what_is_next(
     assert "400 documents" in shown
     assert re.search(r"^topic +share +words$", shown, re.MULTILINE)
     assert re.search(r"^module +raises topic +to +points +words of the topic$", shown, re.MULTILINE)
+    assert re.search(r"\d%  +\+\d+ \(–\)  ", shown)  # ten draws have no interval
+    assert "nan" not in shown
     for unseen in ("ignored", "predicted"):
         numbers = re.search(rf"out-of-vocabulary words {unseen} +([\d,]+) +([\d,]+) +([+-]\d+)%", shown)
         assert numbers is not None

@@ -79,6 +79,14 @@ class Command:
         else:
             os.write(self._master, b"\x03")
 
+    def close_terminal(self) -> None:
+        """Hang up: all processes get SIGHUP, and can no longer write."""
+        assert self._master is not None
+        master, self._master = self._master, None
+        os.write(master, b"x")  # echoed, which wakes the reader
+        self._reader.join(LIMIT)
+        os.close(master)
+
     @property
     def output(self) -> str:
         return (self.shown if self._log is None else self._log.read_bytes()).decode()
@@ -127,6 +135,22 @@ def test_ctrl_c_keeps_what_was_learnt(tmp_path: Path, where: str, terminal: bool
     assert 0 < model.n_iter_ < 10_000_000
     saved: Any = json.loads((command.checkpoint / "checkpoint.json").read_text())
     assert saved["document"]["identity"]["parameters"]["n_iter"] == 10_000_000
+
+
+def test_sigterm_keeps_what_was_learnt(tmp_path: Path) -> None:
+    with fitting(tmp_path, "here") as command:
+        command.process.terminate()
+        assert command.end() == 0, command.output
+    assert f"Saved to {tmp_path}" in command.output
+    assert 0 < metalda.load(command.model).n_iter_ < 10_000_000
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_a_closed_terminal_keeps_what_was_learnt(tmp_path: Path, where: str) -> None:
+    with fitting(tmp_path, where, terminal=True) as command:
+        command.close_terminal()
+        command.end()  # with an error, because nothing can be printed
+    assert 0 < metalda.load(command.model).n_iter_ < 10_000_000
 
 
 def test_a_local_cluster_listens_on_this_machine_only(tmp_path: Path) -> None:

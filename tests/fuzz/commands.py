@@ -265,7 +265,7 @@ def check(case: Case) -> str:
         if not _last_line(output).startswith("metalda: "):
             raise Violation("message", f"the last line is no error: {_last_line(output)!r}")
         # runs and counts of a reference are kept for the next call
-        if half := sorted(path for path in new if not ({"runs", ".parts"} & {*path.parts} or _has_counts(path.parent))):
+        if half := sorted(path for path in new if not ({"runs", ".parts"} & {*path.parts} or _is_kept(path.parent))):
             raise Violation("left over", f"{', '.join(map(str, half))} after {_last_line(output)}")
         return "refused"
     given = [*line, *(data.decode("latin-1") for data in case.files.values())]
@@ -289,8 +289,8 @@ def _files() -> set[Path]:
     return {path for path in Path().rglob("*") if path.is_file()}
 
 
-def _has_counts(folder: Path) -> bool:
-    return (folder / "counts.json").exists()
+def _is_kept(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("counts.json", "runs.jsonl"))
 
 
 def _check_outputs(new: set[Path], *, may_be_infinite: bool) -> None:

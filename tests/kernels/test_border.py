@@ -119,6 +119,39 @@ def test_without_a_cache_folder_kernels_are_compiled_in_memory():
     assert done.stdout == "True None\n"
 
 
+HASH = (
+    "from metalda.kernels.folding import hash_documents as f\n"
+    "import numpy as np\n"
+    "keys = np.zeros(1, np.uint64)\n"
+    "f(np.ones(1, np.uint64), np.zeros(1, np.int32), np.array([0, 1]), keys)\n"
+    "print(keys[0] > 0, f.stats.cache_path is not None, sum(f.stats.cache_hits.values()))\n"
+)
+
+
+@of_compiled_code
+def test_a_full_disk_or_a_damaged_cache_costs_only_the_time_to_compile(tmp_path):
+    full = (
+        "import errno\n"
+        "from numba.core.caching import IndexDataCacheFile\n"
+        "def fail(*arguments):\n"
+        "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "IndexDataCacheFile._open_for_write = fail\n"
+    )
+
+    def run(before=""):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", before + HASH]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert run(full) == "True True 0\n"
+    assert run() == "True True 0\n"
+    for suffix in ("nbi", "nbc"):
+        for path in tmp_path.rglob(f"*.{suffix}"):
+            path.write_bytes(path.read_bytes()[:-9])
+        assert run() == "True True 0\n"
+    assert run() == "True True 1\n"
+
+
 FIT = """
 import json
 import numpy as np

@@ -305,6 +305,15 @@ def test_a_file_in_the_place_of_the_parent_is_named(tmp_path, attempt):
     one_line(error)
 
 
+@pytest.mark.parametrize("target", ["nowhere", "link"], ids=["broken", "loop"])
+@pytest.mark.parametrize("attempt", [save, check_writable])
+def test_a_link_that_leads_nowhere_is_refused_before_training(tmp_path, attempt, target):
+    (tmp_path / "link").symlink_to(tmp_path / target)
+    with pytest.raises(StorageError, match="link to a folder that does not exist") as error:
+        attempt(tmp_path / "link")
+    assert one_line(error).startswith(f"{tmp_path / 'link'}: ")
+
+
 def test_check_writable_tries_to_write(tmp_path, monkeypatch):
     def refuse(*args, **kwargs):
         raise PermissionError(errno.EACCES, "Permission denied")

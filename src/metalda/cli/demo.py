@@ -85,19 +85,18 @@ def _announce_compiling() -> None:
 
 
 def _print_effects(model: TopicModel) -> None:
-    from metalda.cli.effects import strongest
+    from metalda.cli.effects import ends, strongest
 
     effects = strongest(model.label_effects(interval=0.9), "label", top=1)
-    effects = effects.sort_values("low", ascending=False, kind="stable").head(_N_EFFECTS)
+    effects = effects.sort_values(["low", "effect"], ascending=False, kind="stable").head(_N_EFFECTS)
+    effects[["difference", "difference_low", "difference_high"]] *= 100
     print("\nLabel effects: the expected share of a topic compared with an average module (90 % interval).\n")
     rows = [
         (
             short(row["label"]),
             str(row["topic"]),
             f"{row['proportion']:.0%}",
-            "{:+.0f} ({:+.0f} to {:+.0f})".format(
-                *(100 * row[name] for name in ("difference", "difference_low", "difference_high"))
-            ),
+            f"{row['difference']:+.0f} ({ends(row['difference_low'], row['difference_high'], '+.0f')})",
             tables.joined(tables.top_words(model, row["topic"], 6)),
         )
         for row in effects.to_dict("records")

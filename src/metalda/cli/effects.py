@@ -194,14 +194,14 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
         previous = own
         cells = [short(row[kind])] if kind else []
         if proportions:
-            cells += [f"{row['proportion']:.3f}", _ends(row["low"], row["high"], ".3f")]
+            cells += [f"{row['proportion']:.3f}", ends(row["low"], row["high"], ".3f")]
         else:
             if "difference" in row:
                 cells += [
                     _number(100 * row["difference"], "+.1f"),
-                    _ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
+                    ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
                 ]
-            cells += [_number(row["effect"], "+.2f"), _ends(row["low"], row["high"], "+.2f")]
+            cells += [_number(row["effect"], "+.2f"), ends(row["low"], row["high"], "+.2f")]
         if "chains" in row:
             cells += tables.chain_cells(model, [row["chains"]])
         rows.append((str(row["topic"]), *cells, words))
@@ -253,7 +253,7 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
                 short(row["group"]) or "–",
                 f"{row['n']:,}",
                 f"{row['scale']:.2f}",
-                _ends(row["low"], row["high"], ".2f"),
+                ends(row["low"], row["high"], ".2f"),
             )
             for row in table.to_dict("records")
         ]
@@ -265,5 +265,6 @@ def _number(value: float, style: str) -> str:
     return f"{value:{style}}" if math.isfinite(value) else "–"
 
 
-def _ends(low: float, high: float, style: str) -> str:
+def ends(low: float, high: float, style: str) -> str:
+    """Return the ends of an interval, or a dash if there is none."""
     return f"{low:{style}} to {high:{style}}" if math.isfinite(low) else "–"

@@ -101,7 +101,8 @@ class _Lines(logging.Handler):
 
 
 def _print_line(message: str) -> None:
-    print(f"metalda: {one_line(message)}", file=sys.stderr)
+    with suppress(OSError):  # nobody reads it: a terminal was closed, or a disk is full
+        print(f"metalda: {one_line(message)}", file=sys.stderr)
 
 
 def _drop_output() -> None:

@@ -421,10 +421,10 @@ def _close(part_of_cluster: Any) -> None:
 
 
 def _local_workers(n_workers: int) -> Any:
-    """Start processes that only this machine can reach, and that Ctrl-C does not reach.
+    """Start processes that only this machine can reach, and that neither Ctrl-C nor a closed terminal ends.
 
-    A terminal sends Ctrl-C to all processes of a command, but only this one must react. Processes inherit the blocked
-    signals of the thread that starts them, which is a thread of Dask here. It inherits them from this one.
+    A terminal sends these signals to all processes of a command, but only this one must react. Processes inherit the
+    blocked signals of the thread that starts them, which is a thread of Dask here. It inherits them from this one.
     """
     import signal
     from multiprocessing import resource_tracker
@@ -437,7 +437,7 @@ def _local_workers(n_workers: int) -> Any:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return LocalCluster(**settings, preload="import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n")
     resource_tracker.ensure_running()  # the thread that starts it unblocks the signal
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGHUP])
     try:
         return LocalCluster(**settings)
     finally:

@@ -125,7 +125,7 @@ class Comparison:
         """Write ``comparison.csv``, with guards against formulas, and ``comparison.json``."""
         table = self.by_model()
         with replacing(folder / "comparison.csv", "x", encoding="utf-8", newline="") as file:
-            write_csv(file, list(table.columns), table.astype(object).where(table.notna(), "").to_numpy())
+            write_csv(file, list(table.columns), table.to_numpy(object))
         write_document(folder / "comparison.json", "comparison", self.to_plain())
 
 

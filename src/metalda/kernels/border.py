@@ -14,6 +14,7 @@ import glob
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.caching import FunctionCache
 from numba.core.datamodel import PrimitiveModel
 from numba.extending import intrinsic, register_model
 from numba.misc.appdirs import user_cache_dir
@@ -47,16 +49,32 @@ def _cache_folder() -> str:
 _CACHE_FOLDER = _cache_folder()
 
 
+class _Cache(FunctionCache):
+    """Numba's cache; a full disk or a damaged file costs the time of a compilation, and nothing else."""
+
+    def load_overload(self, *signature: Any) -> Any:
+        try:
+            return super().load_overload(*signature)
+        except Exception:  # whatever unpickling raises
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *overload: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(*overload)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function without the GIL and cache it on disk, or only in memory if no folder can be written."""
     if not COMPILED:
         return _silent(function)
+    compiled = numba.njit(nogil=True, fastmath=_FASTMATH)(function)
     outer = numba.config.CACHE_DIR
     try:
         numba.config.CACHE_DIR = _CACHE_FOLDER
-        compiled = numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)(function)
-    except RuntimeError:  # "cannot cache function …: no locator available"
-        compiled = numba.njit(nogil=True, fastmath=_FASTMATH)(function)
+        with suppress(RuntimeError):  # "cannot cache function …: no locator available"
+            compiled._cache = _Cache(function)  # as njit(cache=True) does, with Numba's class
     finally:
         numba.config.CACHE_DIR = outer
     _compiled.append(compiled)

@@ -125,6 +125,8 @@ def _check_target(folder: Path | Remote, kind: str) -> None:
     """Require a folder that is absent (with an existing parent), empty, or holds a save of this kind."""
     try:
         if not folder.exists():
+            if isinstance(folder, Path) and folder.is_symlink():
+                raise StorageError(f"{folder}: cannot be written: it is a link to a folder that does not exist")
             if isinstance(folder, Path) and not folder.parent.is_dir():
                 raise StorageError(f"{folder}: cannot be written: there is no folder {folder.parent}")
             return

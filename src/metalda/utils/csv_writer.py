@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import IO
@@ -18,11 +19,14 @@ def guard(text: str) -> str:
 
 
 def write_csv(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[object]], *, raw: bool = False) -> None:
-    """Write rows below a header: numbers have six digits, lists are joined by spaces, texts are guarded unless raw."""
+    """Write rows below a header: numbers have six digits, lists are joined by spaces, texts are guarded unless raw.
+
+    NaN is an empty cell.
+    """
 
     def cell(value: object) -> object:
         if isinstance(value, float):
-            return f"{value:.6g}"
+            return "" if math.isnan(value) else f"{value:.6g}"
         if isinstance(value, list | tuple):
             value = " ".join(map(str, value))
         return guard(value) if isinstance(value, str) and not raw else value
