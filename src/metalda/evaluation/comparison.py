@@ -199,8 +199,8 @@ def compare(
         topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
-        micro-F1; ``label_baseline``, the same for logistic regression on the words (tf-idf), without topics; ``nmi`` and
-        ``purity``, the agreement of the most probable topics of the training documents with their hidden labels
+        micro-F1; ``label_baseline``, the same for logistic regression on the words (tf-idf), without topics; ``nmi``
+        and ``purity``, the agreement of the most probable topics of the training documents with their hidden labels
         (`label_agreement`); ``seconds_per_iteration``, the mean over the second half of the iterations, since the first
         one may include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words
         (`stability`).

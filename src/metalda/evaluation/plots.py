@@ -222,10 +222,13 @@ def _axes(ax: Any, width: float, height: float) -> Any:
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
     is_background = model.fitted_.is_background
-    return [
-        _name(f"topic{k}: {'background' if is_background[k] else ', '.join(model.topic_words(k, 3)['word'])}")
-        for k in topics
-    ]
+    n_chains, counts = len(model.chains_), model.fitted_.chain_counts
+    names = []
+    for topic in topics:
+        found = "" if counts[topic] == n_chains else f" ({counts[topic]} of {n_chains} chains)"
+        words = "background" if is_background[topic] else ", ".join(model.topic_words(topic, 3)["word"])
+        names.append(_name(f"topic{topic}{found}: {words}"))
+    return names
 
 
 def _name(name: object) -> str:

@@ -44,7 +44,7 @@ class DMM(TopicModel):
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -114,7 +114,7 @@ class PTM(LDA):
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes

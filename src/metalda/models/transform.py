@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix
@@ -20,6 +21,7 @@ from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.meta.label_index import LabelIndex, scaled_column
+from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import available_if
 from metalda.models.inputs import has_words, read_input, without_labels
@@ -59,8 +61,17 @@ class FoldingIn(TransformerMixin, Declaration):
         in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
         Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
         on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
-        cluster.
+        cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
+        `doc_topics_`.
         """
+        if self.fitted_.partners is not None:
+            corpus = self.to_corpus(X, y)
+            each = [chain._transform(corpus, None, client) for chain in self.chains_]
+            return average_proportions(each, self.fitted_.partners)
+        return self._transform(X, y, client)
+
+    def _transform(self, X: Any, y: Any, client: Any) -> NDArray[np.float32]:
+        """Return the topic proportions of documents under a single chain."""
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
             return self._infer(self.draws_, documents, labels, phi)
@@ -85,7 +96,8 @@ class FoldingIn(TransformerMixin, Declaration):
             none, or from their vectors).
         draws : {"mean", "last", "each"}
             Use topics averaged over draws ("mean"); use the last draw, as the Java original does ("last"); or average
-            the predictions of all draws, which is the most accurate and slowest ("each").
+            the predictions of all draws, which is the most accurate and slowest ("each"). After a fit with several
+            chains, "mean" and "last" use the first chain, and "each" uses all.
         """
         return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
 
@@ -115,6 +127,9 @@ class FoldingIn(TransformerMixin, Declaration):
         """
         import pandas as pd
 
+        if self.fitted_.chains:
+            corpus = without_labels(X, self.schema_, self.vocabulary_)
+            return sum(chain.predict_label_probabilities(corpus) for chain in self.chains_) / len(self.chains_)
         require_labels(self.fitted_)
         documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
@@ -251,6 +266,10 @@ class FoldingIn(TransformerMixin, Declaration):
     def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
         """Return log p(w) of every second word."""
         fitted = self.fitted_
+        if fitted.chains:
+            corpus, chains = self.to_corpus(X, y), self.chains_ if draws == "each" else self.chains_[:1]
+            each = [chain._log_predictive(corpus, None, unseen=unseen, draws=draws) for chain in chains]
+            return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
         if unseen not in ("ignore", "features"):
             raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
         if draws not in ("mean", "last", "each"):

@@ -51,6 +51,7 @@ class TopicSummary:
     documents: tuple[int, ...]  # the most typical ones, as indices into the document section
     document_shares: Numbers  # of the topic in them
     features: tuple[FeatureEffect, ...]
+    chains: int  # that have the topic
 
 
 def summarize_topics(
@@ -87,6 +88,7 @@ def summarize_topics(
             documents=typical[k].places,
             document_shares=rounded(typical[k].shares, 3),
             features=features[k],
+            chains=int(model.fitted_.chain_counts[k]),
         )
         for k, share in enumerate(words.topic_shares)
     )

@@ -54,7 +54,8 @@ addView("overview", "Overview", 10, () => {
   const tiles = [
     [overview.n_topics, "topics"], [overview.documents, "documents"], [overview.tokens, "words"],
     [overview.n_words, "vocabulary"], [overview.n_labels || null, "labels"], [overview.n_features || null, "features"],
-    [overview.n_iterations, "iterations"], [overview.n_draws, "draws kept"],
+    [overview.n_chains > 1 ? overview.n_chains : null, "chains"], [overview.n_iterations, "iterations"],
+    [overview.n_draws, overview.n_chains > 1 ? "draws of each chain" : "draws kept"],
   ].filter(([n]) => n !== null);
   const largest = [...topics].sort(backgroundLast((t) => -t.share)).slice(0, 12);
   const most = Math.max(...largest.map((t) => t.share));
