@@ -46,10 +46,10 @@ def test_one_table_is_printed_and_saved(run: Run, data: Path, folder: Path) -> N
     assert "news.jsonl: 64 documents" in result.stdout
     lines = result.stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("model"))
-    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per iteration"]
+    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "words", "ms per iteration"]
     names = [line.split()[0] for line in lines[start + 1 : start + 4]]
     assert names == ["metalda", "lda", "metalda:doc_prior=default,word_prior=0.01"]
-    assert all(line.count(" ± ") == 5 for line in lines[start + 1 : start + 4])
+    assert all(line.count(" ± ") == 6 for line in lines[start + 1 : start + 4])
     assert "6 runs. Saved to comparison: comparison.csv and comparison.json." in lines
     with (folder / "comparison" / "comparison.csv").open(newline="") as file:
         assert [row["model"] for row in csv.DictReader(file)] == names

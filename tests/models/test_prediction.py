@@ -42,7 +42,7 @@ def test_without_words_the_labels_are_as_frequent_as_in_training():
 
 def test_a_label_has_the_probability_of_all_sets_with_it():
     labels = [["pets"], ["pets", "home"], ["pets", "home"], ["pets"], []] + [["sky"]] * 5
-    model = MetaLDA(2, **LONGER).fit(PETS + SKIES, labels)
+    model = MetaLDA(2, **LONGER).fit(3 * (PETS + SKIES), 3 * labels)
     probabilities = model.predict_label_probabilities(NEW)
     assert (probabilities["home"] <= probabilities["pets"]).all(), "home never came without pets"
     np.testing.assert_allclose(probabilities["pets"] + probabilities["sky"], 1, rtol=1e-5)  # unlabeled: not a set

@@ -36,7 +36,8 @@ function heatMap() {
     colorbar: { thickness: 10, outlinewidth: 0, len: Math.min(1, 260 / (own.length * 18 + 80)), y: 1, yanchor: "top",
       tickfont: { size: 11 } },
     showscale: !narrow,
-    hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}${inChains(k)}<br>${words3[k]}<br>${hasEffects
+    hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}${inChains(k)}`
+      + `<br>${words3[k]}<br>${hasEffects
       ? `${scales[scale].name} ${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
         + `<br>expected share ${percent(labels.proportion[j][k])}`
       : `mean share ${percent(labels.prevalence[j][k])}`}`)),

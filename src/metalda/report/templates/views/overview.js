@@ -6,7 +6,8 @@ function captions({ height, xaxis, yaxis }, size) {
   const across = (t) => (width * (t.x - xaxis.range[0])) / (xaxis.range[1] - xaxis.range[0]);
   const down = (t) => (height * (yaxis.range[1] - t.y)) / (yaxis.range[1] - yaxis.range[0]);
   return [...topics].sort((a, b) => b.share - a.share).flatMap((t) => {
-    const text = t.background ? "(background)" : safe(wordName(byRelevance(t, 0.6, 1)[0].word), 16), below = size(t) / 2 + 8, x = across(t),
+    const text = t.background ? "(background)" : safe(wordName(byRelevance(t, 0.6, 1)[0].word), 16);
+    const below = size(t) / 2 + 8, x = across(t),
       y = down(t) + below;
     const onText = taken.some(([u, v, n]) => Math.abs(x - u) < 3.6 * (n + text.length) && Math.abs(y - v) < 14);
     const onTopic = topics.some((other) => other !== t
