@@ -248,7 +248,7 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
                 short(row["group"]) or "–",
                 f"{row['n']:,}",
                 f"{row['scale']:.2f}",
-                _ends(row["low"], row["high"], ".2f"),
+                ends(row["low"], row["high"], ".2f"),
             )
             for row in table.to_dict("records")
         ]
