@@ -86,7 +86,7 @@ def save_model(folder: Path, n_documents: int, n_words: int) -> None:
     doc_topics /= doc_topics.sum(axis=1, keepdims=True)
     history = {name: np.zeros(N_DRAWS) for name in ("iteration", "log_likelihood", "seconds", "moved")}
     model._keep_result(
-        Trained(tuple(draws), doc_topics, history, N_DRAWS, 0),
+        Trained(tuple(draws), {}, doc_topics, history, N_DRAWS, 0),
         tuple(f"word{v}" for v in range(n_words)),
         doc_prior,
         word_prior,

@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Mapping
@@ -124,11 +125,21 @@ class Worker:
         self._n_cases = 0
 
     def _answer(self, seconds: float) -> dict[str, Any] | None:
-        busy = os.getloadavg()[0] / (os.cpu_count() or 1)  # a loaded machine is slow, and a hang has no end
-        if not self._connection.poll(seconds * max(1.0, busy)):
-            return None
+        start, waited = time.monotonic(), self._waited()
+        while not self._connection.poll(min(seconds, 1.0)):
+            if time.monotonic() - start - (self._waited() - waited) > seconds:
+                return None
         answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
         return answer
+
+    def _waited(self) -> float:
+        """Return the seconds for which a thread of the child was ready, but other programs had the processors."""
+        assert self._process is not None
+        times = []
+        for path in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):  # a thread that has ended
+                times.append(int(path.read_text().split()[1]))
+        return max(times, default=0) / 1e9
 
     def _died(self) -> Outcome:
         assert self._process is not None
