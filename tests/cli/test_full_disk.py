@@ -67,7 +67,7 @@ def test_a_full_disk_is_one_line_and_the_old_result_stays(
 def test_a_full_disk_while_a_checkpoint_is_saved_leaves_nothing_broken(run: Run, many: Path, tmp_path: Path) -> None:
     arguments = [*FIT, "-o", tmp_path / "model", "--checkpoint", tmp_path / "c", "--checkpoint-every", 2]
     arguments[1] = many
-    with full_disk(4000):
+    with full_disk(1500):
         assert error_line(run(*arguments)).endswith("cannot save the checkpoint: File too large")
     assert list(contents(tmp_path)) == [many.name]
     assert run(*arguments, "--resume").exit_code == 0

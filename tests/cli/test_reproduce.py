@@ -76,7 +76,8 @@ def test_figures_are_those_of_the_library(run: Run, quick: tuple[object, ...], d
     run("reproduce", "perplexity", *quick, "--models", "MetaLDA", "--no-plot")
     train, test = load_ws(data)
     features = WordFeatures.read(data / "WS" / "binary_embeddings.txt")
-    model = MetaLDA(3, word_features=features, n_iter=8, random_state=1, verbose=False).fit(train)
+    paper = {"weight_prior": "gamma", "n_iter": 8, "random_state": 1, "verbose": False}
+    model = MetaLDA(3, word_features=features, **paper).fit(train)
     (kept,) = [run["result"] for run in kept_runs(tmp_path / "out") if run["run"]["seed"] == 1]
     assert kept["perplexity"]["last"] == model.perplexity(test, draws="last")
     assert kept["labels_hidden"]["mean"] == model.perplexity(test.without_labels())

@@ -42,7 +42,7 @@ def test_one_row_per_number_is_printed_drawn_and_saved(run: Run, data: Path, fol
     start = next(i for i, line in enumerate(lines) if line.startswith("topics"))
     shown = [re.split(r"\s\s+", line.strip()) for line in lines[start : start + 3]]
     assert shown[0][1:5] == ["perplexity", "coherence", "diversity", "exclusivity"]
-    assert shown[0][5:] == ["stability", "accuracy", "ms per iteration"]
+    assert shown[0][5:] == ["stability", "accuracy", "words", "ms per iteration"]
     assert [row[0] for row in shown[1:]] == ["2", "3"]
     assert lines[-2:] == ["4 runs. Saved to found: comparison.csv and comparison.json.", "Plot saved to k.png."]
     assert (folder / "k.png").read_bytes().startswith(b"\x89PNG")

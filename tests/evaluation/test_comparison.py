@@ -140,7 +140,7 @@ def test_finished_runs_are_not_repeated(corpus: Corpus, fits: list[str], tmp_pat
     compare(corpus, "lda,metalda", seeds=3, **arguments)
     assert fits == ["LDA", "MetaLDA"]  # of the new seed alone
     fits.clear()
-    compare(corpus, "metalda:mu=1,doc_prior=labels", seeds=1, **arguments)
+    compare(corpus, "metalda:weight_prior=normal,doc_prior=labels", seeds=1, **arguments)
     assert fits == []  # the same model by another name
 
 
