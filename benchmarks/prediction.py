@@ -30,9 +30,10 @@ def predict_ws() -> None:
     import numpy as np
 
     from metalda import LDA, LabeledLDA, MetaLDA, PartiallyLabeledLDA
-    from metalda.evaluation import label_accuracy
+    from metalda.evaluation import label_accuracy, label_baseline
 
     train, test, features = load_ws()
+    print(f"{'logistic regression on tf-idf':<42} {label_baseline(train, test).value:.3f}", flush=True)
     assert train.labels is not None
     assert test.labels is not None
     truth = np.array([test.labels.names[j] for j in test.labels.matrix.indices], dtype=object)
@@ -59,8 +60,10 @@ def predict_reuters() -> None:
     """Reuters-21578, a fifth held out; documents have one label or several. Micro-averaged F1 at three thresholds."""
     from metalda import LabeledLDA, MetaLDA
     from metalda.datasets import load_reuters
+    from metalda.evaluation import label_baseline
 
     train, test = load_reuters(data_folder()).split(test_size=0.2, random_state=0)
+    print(f"logistic regression on tf-idf: {label_baseline(train, test).value:.3f}", flush=True)
     models = {"MetaLDA, labels": MetaLDA(100, n_iter=300, **COMMON), "Labeled LDA": LabeledLDA(n_iter=300, **COMMON)}
     for name, model in models.items():
         model.fit(train)

@@ -115,10 +115,10 @@ CASES = [
         needs_names=True,
         whole_counts=False,
     ),
-    Case("DMM", lambda **other: DMM(**{"n_components": 3, **QUICK, **other})),
+    Case("DMM", lambda **other: DMM(**{"n_components": 3, "word_prior": 0.01, **QUICK, **other})),
     Case(
         "GPUDMM",
-        lambda **other: GPUDMM(**{"n_components": 3, "embeddings": EMBEDDINGS, **QUICK, **other}),
+        lambda **other: GPUDMM(**{"n_components": 3, "word_prior": 0.01, "embeddings": EMBEDDINGS, **QUICK, **other}),
         needs_names=True,
         whole_counts=False,
     ),

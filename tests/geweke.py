@@ -28,17 +28,17 @@ def _dirichlet(concentration, rng):
 
 
 def _dense(design):
-    matrix = np.zeros((design.n_rows, len(design.names)))
-    for row in range(design.n_rows):
-        matrix[row, design.row_labels[design.row_starts[row] : design.row_starts[row + 1]]] = 1
-    return matrix[design.row_of]
+    return design.matrix.toarray()[design.row_of]
 
 
 def _prior_weights(prior, n_topics, rng):
     if isinstance(prior, Normal):
         variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, len(prior.design.group_names))
         scales = np.sqrt(variances[prior.design.groups])[:, None]
-        default = _log_gamma(np.full((1, n_topics), prior.shape), rng) - np.log(prior.shape)
+        if prior.default_precision > 0:
+            default = rng.standard_normal((1, n_topics)) / np.sqrt(prior.default_precision)
+        else:
+            default = _log_gamma(np.full((1, n_topics), prior.shape), rng) - np.log(prior.shape)
         return np.concatenate([scales * rng.standard_normal((len(scales), n_topics)), default])
     if isinstance(prior, Gamma):
         size = (len(prior.design.names), n_topics)

@@ -158,6 +158,15 @@ def poisson_normal(grid, events, exposure, precision):
     return np.exp(logs - logs.max())
 
 
+def real_log_density(weights, tables, scales, design, shape, precisions):
+    """Log density of log weights […, label] of one topic, up to a constant; `design` is a dense matrix [row, label].
+
+    A label with precision 0 has a gamma prior with this shape and rate.
+    """
+    of_prior = np.where(precisions > 0, -precisions * weights**2 / 2, shape * weights - shape * np.exp(weights))
+    return weights @ tables - np.exp(weights @ design.T) @ scales + of_prior.sum(axis=-1)
+
+
 def multiply_weights(log_weights, design):
     return np.exp(design @ log_weights)
 
@@ -330,6 +339,35 @@ def label_set_posterior(words, phi, shares, alpha):
         sums = alpha.sum(axis=1)
         likelihoods += of_words * np.exp(of_topics.sum(axis=1) + gammaln(sums) - gammaln(sums + len(words)))
     return shares * likelihoods / (shares @ likelihoods)
+
+
+def mixed_theta(words, phi, shares, alpha):
+    """E[theta | words] of a document whose label set is unknown, by summing over all topics of all sets."""
+    chances = label_set_posterior(words, phi, shares, alpha)
+    return chances @ [fold_in(words, own, phi) for own in alpha]
+
+
+def mix_label_sets(words, phi, shares, alpha, power=1.0):
+    """p(set | words) and the mean of theta, word by word with expected topics: phi[v][k], alpha[set][k].
+
+    The words are visited in steps that have no common divisor with their number, and then in the opposite order.
+    """
+    step = max(1, int(0.618 * len(words)))
+    while math.gcd(step, len(words)) > 1:
+        step += 1
+    order = [words[i * step % len(words)] for i in range(len(words))]
+    log_weights, means = np.log(shares), np.zeros(alpha.shape)
+    for own, alpha_of_set in enumerate(alpha):
+        for directed in (order, order[::-1]):
+            factor = alpha_of_set.astype(float)
+            for word in directed:
+                topics = factor * phi[word]
+                log_weights[own] += power / 2 * math.log(topics.sum() / factor.sum())
+                factor = factor + topics / topics.sum()
+            means[own] += factor / factor.sum() / 2
+    chances = np.exp(log_weights - log_weights.max())
+    chances /= chances.sum()
+    return chances, chances @ means
 
 
 def fold_in(words, alpha, phi):

@@ -45,6 +45,15 @@ def test_every_measure_has_a_name(run: Run, model: Path, reference: Path, measur
     assert found["models"][0]["mean"] == expected.mean
 
 
+def test_smoothing_is_a_share_or_one_window(run: Run, model: Path, reference: Path) -> None:
+    options = ("coherence", model, "--reference", reference, "--measure", "umass", "--format", "json")
+    for text, value in (("count", "count"), ("0.001", 0.001)):
+        found = json.loads(run(*options, "--smoothing", text).stdout)["models"][0]["mean"]
+        assert found == metalda.coherence(metalda.load(model), reference, "umass", smoothing=value).mean
+        assert found != json.loads(run(*options).stdout)["models"][0]["mean"]
+    assert "smoothing='much': give a small number, or 'count'" in error_line(run(*options, "--smoothing", "much"))
+
+
 def test_counts_that_were_kept_are_used_again(run: Run, model: Path, reference: Path, tmp_path: Path) -> None:
     folder = tmp_path / "counts"
     command = ("coherence", model, "--reference", reference, "--counts", folder)

@@ -46,10 +46,10 @@ def test_one_table_is_printed_and_saved(run: Run, data: Path, folder: Path) -> N
     assert "news.jsonl: 64 documents" in result.stdout
     lines = result.stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("model"))
-    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "ms per iteration"]
+    assert re.split(r"\s\s+", lines[start])[3:] == ["coherence", "diversity", "accuracy", "words", "ms per iteration"]
     names = [line.split()[0] for line in lines[start + 1 : start + 4]]
     assert names == ["metalda", "lda", "metalda:doc_prior=default,word_prior=0.01"]
-    assert all(line.count(" ± ") == 5 for line in lines[start + 1 : start + 4])
+    assert all(line.count(" ± ") == 6 for line in lines[start + 1 : start + 4])
     assert "6 runs. Saved to comparison: comparison.csv and comparison.json." in lines
     with (folder / "comparison" / "comparison.csv").open(newline="") as file:
         assert [row["model"] for row in csv.DictReader(file)] == names
@@ -119,6 +119,29 @@ def test_a_test_file_is_read_with_the_same_options(run: Run, data: Path, write: 
     table = metalda.compare(train, "metalda", test=judged, seeds=2, n_components=2, n_iter=6)
     assert json.loads(result.stdout)["models"][0]["perplexity"] == pytest.approx(table["perplexity"][0])
     assert "test.jsonl (held out): 6 documents" in compared(run, data, "-m", "lda", "--test", test).stdout
+
+
+def test_hidden_labels_are_read_but_not_trained_on(run: Run, data: Path, folder: Path) -> None:
+    command = ("compare", data, "--text", "body", *FAST, "-m", "metalda", "--hidden-labels", "section")
+    corpus = metalda.Corpus.read(data, text="body", labels="section")
+    shared = {"hidden_labels": "section", "seeds": 2, "n_components": 2, "n_iter": 6}
+    result = run(*command)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert re.search(r"coherence +diversity +NMI +purity +ms per iteration", result.stdout)
+    (row,) = json.loads(run(*command, "--format", "json").stdout)["models"]
+    table = metalda.compare(corpus, "metalda", **shared)
+    for measure in ("perplexity", "nmi", "purity"):
+        assert row[measure] == pytest.approx(table[measure][0])
+    with_year = run(*command, "--labels", "year", "--format", "json")
+    both = metalda.Corpus.read(data, text="body", labels=["year", "section"])
+    table = metalda.compare(both, "metalda", **shared)
+    assert json.loads(with_year.stdout)["models"][0]["perplexity"] == pytest.approx(table["perplexity"][0])
+    run("prepare", data, "-o", folder / "corpus", "--text", "body", "--labels", "section", "-q")
+    prepared = run(
+        "compare", folder / "corpus", *FAST, "-m", "metalda", "--hidden-labels", "section", "--format", "json"
+    )
+    assert json.loads(prepared.stdout)["models"][0]["nmi"] == pytest.approx(row["nmi"])
+    assert "no field 'colour'" in run(*command[:-1], "colour").stderr
 
 
 def test_embeddings_and_features_reach_the_models_that_use_them(

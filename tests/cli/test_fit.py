@@ -332,3 +332,15 @@ def test_a_column_whose_name_has_a_comma_is_quoted(run: Run, tmp_path: Path) -> 
     assert 'fields are: "text, raw", section' in refused.output
     done = run("fit", data, "-o", tmp_path / "m", "--text", '"text, raw"', "--labels", "section", *FAST)
     assert done.exit_code == 0, done.output
+
+
+def test_iterations_may_be_auto_up_to_a_limit(run: Run, data: Path, tmp_path: Path) -> None:
+    options = ("--text", "body", "-k", 2, "--model", "lda", "--iterations", "auto", "--iteration-limit", 40)
+    result = run("fit", data, "-o", tmp_path / "m", *options)
+    assert result.exit_code == 0, result.output
+    model = metalda.load(tmp_path / "m")
+    assert (model.n_iter, model.n_iter_) == ("auto", 40)
+    assert "2 topics, 40 iterations" in result.stdout
+    message = error_line(run("fit", data, "-o", tmp_path / "m", "--iterations", "often"))
+    assert "--iterations often" in message
+    assert "auto|N" in run("fit", "--help").stdout

@@ -58,3 +58,22 @@ def test_with_a_threshold_all_probable_labels_are_printed(run: Run, write: Write
     none = json.loads(run(*arguments[:-1], "1", "--format", "json").stdout)
     assert none[0]["labels"] == []
     assert "threshold must lie between 0 and 1, not 5.0" in error_line(run(*arguments[:-1], "5"))
+
+
+def test_with_several_label_columns_a_column_each_is_printed(run: Run, write: Write, tmp_path: Path) -> None:
+    records = [{"id": "a", "body": "cat dog cat dog", "section": "pets", "author": "ann"}] * 6
+    records += [{"id": "b", "body": "rain sun wind rain", "section": "sky", "author": "bob"}] * 6
+    fitting = ("--text", "body", "--labels", "section", "--labels", "author", "-k", 2, "--iterations", 60, "-q")
+    assert run("fit", write("news.jsonl", records), "-o", tmp_path / "m", *fitting).exit_code == 0
+    new = write("new.jsonl", [{"id": "n0", "body": "dog cat dog"}, {"id": "n1", "body": "sun rain rain"}])
+    found = json.loads(run("predict", tmp_path / "m", new, "--format", "json").stdout)
+    expected = [{"section": "pets", "author": "ann"}, {"section": "sky", "author": "bob"}]
+    assert [row["labels"] for row in found] == expected
+    assert set(found[0]["probabilities"]) == {"section=pets", "section=sky", "author=ann", "author=bob"}
+    rows = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "m", new, "--format", "csv").stdout)))
+    assert [{name: row[name] for name in ("section", "author")} for row in rows] == expected
+    header, first, second = run("predict", tmp_path / "m", new).stdout.splitlines()
+    assert "section (probability)" in header
+    assert "author (probability)" in header
+    assert "pets (0." in first or "pets (1." in first
+    assert "bob (0." in second or "bob (1." in second

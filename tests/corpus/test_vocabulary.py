@@ -1,11 +1,13 @@
 """Texts become the words that scikit-learn's CountVectorizer counts, in their order."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+from metalda import LDA
 from metalda.corpus import Corpus
 from metalda.corpus.vocabulary import document_frequency
 from metalda.errors import InputError
@@ -172,3 +174,66 @@ def test_bad_documents_are_one_line(make, message):
     with pytest.raises(InputError, match=message) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+def _documents(n_documents: int) -> list[str]:
+    """Documents with a word of their own, a word that d of them share for d = 2 to 5, and one that all have."""
+    shared = {d: range(d) for d in (2, 3, 4, 5)}
+    return [
+        " ".join(["common", f"own{i}", *(f"df{d}" for d, places in shared.items() if i in places)])
+        for i in range(n_documents)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "kept"),
+    [
+        (20, {"common", "df2", "df3", "df4", "df5", "own0"}),
+        (99, {"common", "df2", "df3", "df4", "df5", "own0"}),
+        (100, {"df2", "df3", "df4", "df5"}),
+        (999, {"df2", "df3", "df4", "df5"}),
+        (1000, {"df5"}),
+    ],
+)
+def test_auto_filters_grow_with_the_corpus(n_documents, kept, tmp_path, caplog):
+    texts = _documents(n_documents)
+    with caplog.at_level("INFO", "metalda.corpus"):
+        corpus = Corpus.from_texts(texts)
+    assert {word for word in corpus.vocabulary if not word.startswith("own")} | {"own0"} & set(
+        corpus.vocabulary
+    ) == kept
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(texts))
+    assert Corpus.read(path).vocabulary == corpus.vocabulary
+    assert Corpus.prepare(path, tmp_path / "corpus").vocabulary == corpus.vocabulary
+    assert len(Corpus.from_texts(texts, min_df=1, max_df=1.0).vocabulary) == n_documents + 5
+    assert len(Corpus.from_tokens([text.split() for text in texts]).vocabulary) == n_documents + 5
+    said = [record.getMessage() for record in caplog.records if "dropped" in record.getMessage()]
+    if n_documents < 100:
+        assert said == []
+    if n_documents == 1000:
+        assert said == [
+            "dropped 1,003 of 1,005 words: in fewer than 5 documents, 50.1% of the tokens; min_df=1 (--min-df 1) keeps "
+            "them",
+            "dropped 1 of 1,005 words: in more than 500 documents, 49.7% of the tokens; max_df=1.0 (--max-df 1.0) "
+            "keeps them",
+        ]
+
+
+def test_auto_filters_never_drop_all_words():
+    assert len(Corpus.from_texts([f"word{i}" for i in range(200)]).vocabulary) == 200
+    with pytest.raises(InputError, match=r"none passes min_df=2, max_df=0\.5: lower min_df"):
+        Corpus.from_texts([f"word{i}" for i in range(200)], min_df=2)
+
+
+def test_auto_filters_are_for_training_only():
+    texts = _documents(200)
+    model = LDA(2, n_iter=2, random_state=0, verbose=False).fit(texts)
+    assert model.vocabulary_ == ("df2", "df3", "df4", "df5")
+    frame = pd.DataFrame({"text": texts})
+    by_frame = LDA(2, n_iter=2, random_state=0, verbose=False).fit(Corpus.from_frame(frame))
+    assert by_frame.vocabulary_ == model.vocabulary_
+    new = ["df2 df2 df3", *["df4 df5"] * 200]  # df4 and df5 are in most of them, df2 in one
+    assert model.to_corpus(new).n_tokens == 403
+    assert by_frame.to_corpus(pd.DataFrame({"text": new})).n_tokens == 403
+    np.testing.assert_array_equal(model.transform(new), np.vstack([model.transform([text]) for text in new]))

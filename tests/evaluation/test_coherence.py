@@ -92,6 +92,20 @@ def test_c_p_is_fitelsons_confirmation_by_hand() -> None:
     assert coherence([["b", "a"]], documents, "c_p", window=0).mean == pytest.approx(ba)
 
 
+def test_umass_of_mimno_adds_one_document_by_hand() -> None:
+    # of 8 documents 4 have a, 3 have b, 2 have both; c stands in one, alone
+    documents = [["a", "b"], ["a", "b"], ["a"], ["a"], ["b"], ["c"], [], []]
+    ab, ac, bc = math.log((2 + 1) / 4), math.log((0 + 1) / 4), math.log((0 + 1) / 3)
+    found = coherence([["a", "b", "c"]], documents, "umass", smoothing="count")
+    assert found.mean == pytest.approx((ab + ac + bc) / 3, rel=1e-14)
+    ba, ca, cb = math.log((2 + 1) / 3), math.log((0 + 1) / 1), math.log((0 + 1) / 1)  # the order matters
+    counts = count_windows(["a", "b", "c"], documents, window=0)
+    assert score_topics([["c", "b", "a"]], counts, "umass", smoothing="count").mean == pytest.approx((ba + ca + cb) / 3)
+    assert coherence([["a", "c"]], documents, "umass").mean == pytest.approx(math.log(1e-12 / (4 / 8)))
+    with pytest.raises(InputError, match="smoothing='one': give a small number, or 'count' for one more window"):
+        coherence([["a", "b"]], documents, "umass", smoothing="one")
+
+
 def test_npmi_by_hand_in_sliding_windows() -> None:
     counts = count_windows(["cat", "dog"], ["The cat saw a dog.", "No cat here!"], window=3)
     assert (counts.n_windows, counts.n_documents, counts.n_short, counts.n_tokens) == (3, 2, 0, 7)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contracts import EMBEDDINGS, FEATURES, PETS, SKIES
 from metalda import LDA, Corpus, MetaLDA, WordFeatures, coherence, compare
 from metalda.errors import InputError, StorageError
-from metalda.evaluation import label_accuracy, topic_diversity
+from metalda.evaluation import label_accuracy, label_agreement, label_baseline, topic_diversity
 from metalda.evaluation.comparison import ComparisonRun
 from metalda.evaluation.measures import PerplexityOptions, Split
 from metalda.evaluation.runs import InterruptedRuns
@@ -62,6 +63,7 @@ def test_the_figures_are_those_of_the_same_steps_by_hand(corpus: Corpus) -> None
     assert row["diversity"] == topic_diversity(model)
     theta, new = (model.transform(part.without_labels()) for part in (train, test))
     assert (row["label_measure"], row["label_score"]) == label_accuracy(theta, train.labels, new, test.labels)
+    assert (row["label_measure"], row["label_baseline"]) == label_baseline(train, test)
     assert row["topics"] == 3
     assert 0 < row["seconds_per_iteration"] < 1
 
@@ -107,6 +109,27 @@ def test_numbers_and_thousands_of_labels_are_not_told_from_topics(corpus: Corpus
     assert compare(corpus, "lda", n_components=2, n_iter=4, seeds=1)["label_score"].isna().all()
 
 
+def test_hidden_labels_are_compared_with_topics_and_no_model_sees_them(corpus: Corpus) -> None:
+    truth = corpus.labels
+    given = compare(corpus.without_labels(), "metalda,dmm", hidden_labels=truth, seeds=2, by_run=True, **QUICK)
+    train = corpus.split(0.2, random_state=1)[0]
+    model = MetaLDA(random_state=1, verbose=False, **QUICK).fit(train.without_labels())
+    row = given.iloc[2]
+    assert (row["nmi"], row["purity"]) == label_agreement(model.doc_topics_, train.labels)
+    assert np.isnan(row["label_score"])
+    frame = pd.DataFrame({"text": (PETS + SKIES) * 3, "kind": (["pets"] * 5 + ["sky"] * 5) * 3, "half": [0, 1] * 15})
+    one = Corpus.from_frame(frame, labels="kind")
+    columns = ["perplexity", "coherence", "nmi", "purity"]
+    by_name = compare(one, "metalda,dmm", hidden_labels="kind", seeds=2, by_run=True, **QUICK)
+    assert by_name[columns].equals(given[columns])
+    two = Corpus.from_frame(frame, labels=["kind", "half"])
+    by_name = compare(two, "metalda", hidden_labels="kind", test=two[:6], seeds=1, by_run=True, **QUICK)
+    halves = corpus.with_labels(frame["half"].map("half={}".format))
+    expected = compare(halves, "metalda", hidden_labels=truth, test=halves[:6], seeds=1, by_run=True, **QUICK)
+    assert by_name[[*columns, "label_score"]].equals(expected[[*columns, "label_score"]])
+    assert compare(corpus, "lda", seeds=1, **QUICK)["nmi"].isna().all()
+
+
 def test_finished_runs_are_not_repeated(corpus: Corpus, fits: list[str], tmp_path: Path) -> None:
     arguments: Any = {"folder": tmp_path / "c", **QUICK}
     first = compare(corpus, "metalda,lda", seeds=2, **arguments)
@@ -132,6 +155,7 @@ def test_finished_runs_are_not_repeated(corpus: Corpus, fits: list[str], tmp_pat
         {"unseen": "features"},
         {"test_size": 0.3},
         {"n_jobs": 2},
+        {"hidden_labels": list("ab") * 15},
     ],
     ids=str,
 )
@@ -253,6 +277,8 @@ def test_a_model_that_cannot_run_is_told_before_any_is_fitted(corpus: Corpus, fi
         ({"draws": "some"}, "draws must be one of mean, last, each"),
         ({"unseen": "guess"}, "unseen must be one of"),
         ({"test_size": 1.5}, "test_size=1.5"),
+        ({"hidden_labels": "section"}, "no label column 'section' to hide; label columns of the corpus are: none"),
+        ({"hidden_labels": ["a"]}, "labels for 1 documents, but there are 30"),
         ({"test": Corpus.from_texts(["zebra quagga"])}, "no words to score"),
         ({"test": Corpus.from_texts(["cat", "dog"])}, "no words to score"),
     ],

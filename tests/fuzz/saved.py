@@ -26,9 +26,10 @@ from tests.fuzz.cases import Case, Kind, Violation, refusing
 
 MODELS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
 CHECKPOINTS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM")
+CHAINS = "-chains"
 SAVES = {
-    "model": [f"model-{name}" for name in MODELS],
-    "checkpoint": [f"checkpoint-{name}" for name in CHECKPOINTS],
+    "model": [*(f"model-{name}" for name in MODELS), "model-MetaLDA-chains"],
+    "checkpoint": [*(f"checkpoint-{name}" for name in CHECKPOINTS), "checkpoint-MetaLDA-chains"],
     "corpus": ["corpus-prepared"],
 }
 
@@ -117,20 +118,20 @@ def _change_file(folder: Path, kind: str, number: int, rng: random.Random, *, si
 @cache
 def find_save(name: str) -> Path:
     """Make a save in a temporary folder; another call returns the same one."""
-    from tests.contracts import CASES, corpus
+    from tests.contracts import corpus
 
     from metalda import Corpus
 
     folder = Path(tempfile.mkdtemp(prefix="saves-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     kind, _, of = name.partition("-")
-    case = next((case for case in CASES if case.name == of), None)
+    make = _maker(of)
     with _numbered_files():
         if kind == "model":
-            case.make().fit(corpus()).save(folder / name)
+            make().fit(corpus()).save(folder / name)
         elif kind == "checkpoint":
-            with suppress(InterruptedError), stopped_after(9):
-                case.make(n_shards=2).fit(corpus(), checkpoint=folder / name, checkpoint_every=1)
+            with suppress(InterruptedError), stopped_after(18 if of.endswith(CHAINS) else 9):
+                make(n_shards=2).fit(corpus(), checkpoint=folder / name, checkpoint_every=1)
         else:
             documents = corpus()
             rows = [
@@ -140,6 +141,15 @@ def find_save(name: str) -> Path:
             (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
             Corpus.prepare(folder / "texts.jsonl", folder / name, labels="kind")
     return folder / name
+
+
+def _maker(of: str) -> Callable[..., Any]:
+    """Return what makes the model of a save; the suffix stands for two chains."""
+    from tests.contracts import CASES
+
+    case = next((case for case in CASES if case.name == of.removesuffix(CHAINS)), None)
+    make = getattr(case, "make", None)
+    return partial(make, n_chains=2) if of.endswith(CHAINS) else make
 
 
 @contextmanager
@@ -341,16 +351,15 @@ def tamper(
 
 def use(save: str, folder: Path) -> None:
     """Load and use what is saved, as a person would."""
-    from tests.contracts import CASES, corpus
+    from tests.contracts import corpus
 
     import metalda
 
     kind, _, name = save.partition("-")
-    case = next((case for case in CASES if case.name == name), None)
     if kind == "model":
         use_model(metalda.load(folder))
     elif kind == "checkpoint":
-        use_model(case.make(n_shards=2).fit(corpus(), checkpoint=folder, resume=True), briefly=True)
+        use_model(_maker(name)(n_shards=2).fit(corpus(), checkpoint=folder, resume=True), briefly=True)
     else:
         for mmap in (True, False):
             documents = metalda.Corpus.load(folder, mmap=mmap)

@@ -6,7 +6,9 @@ from scipy.optimize import linear_sum_assignment
 
 from contracts import EMBEDDINGS, PETS, QUICK, SKIES, best_chain, corpus
 from metalda import DMM, GPUDMM, Embeddings
+from metalda.corpus import as_labels
 from metalda.errors import InputError
+from metalda.evaluation import label_agreement
 
 N_TOPICS, WORDS_PER_TOPIC = 4, 12
 WORDS = [f"{topic}{i}" for topic in ("air", "bed", "cup", "dog") for i in range(WORDS_PER_TOPIC)]
@@ -87,7 +89,7 @@ def test_what_is_kept_of_gpudmm_has_promotions_and_sums_to_one():
         counted = draw.word_topic_counts.toarray()
         np.testing.assert_array_equal(counted * 4 % 1, 0)
         assert counted.sum() > corpus().n_tokens == draw.topic_totals.sum()
-        beta_sum = 0.01 * len(model.vocabulary_)
+        beta_sum = model.word_prior * len(model.vocabulary_)
         np.testing.assert_allclose(draw.word_mass, counted.sum(axis=0) + beta_sum, rtol=1e-6)
     counts = DMM(3, **QUICK).fit(corpus()).draws_[-1].word_topic_counts
     assert counts.dtype.kind == "i"
@@ -111,3 +113,18 @@ def test_changed_vectors_are_told_apart_from_those_of_the_checkpoint(tmp_path):
     other = Embeddings(EMBEDDINGS.words, EMBEDDINGS.vectors[::-1])
     with pytest.raises(InputError, match="embeddings differ"):
         GPUDMM(3, embeddings=other, **QUICK).fit(corpus(), checkpoint=tmp_path / "c", resume=True)
+
+
+def test_the_default_word_prior_finds_clusters_better_than_that_of_the_paper():
+    rng = np.random.default_rng(2)
+    shared, own = rng.dirichlet(np.full(1500, 0.05)), rng.dirichlet(np.full(1500, 0.03), size=8)
+    labels = rng.integers(8, size=400)
+    texts = [[f"w{v}" for v in rng.choice(1500, rng.poisson(15) + 2, p=(shared + own[k]) / 2)] for k in labels]
+
+    def agreement(**settings):
+        models = (DMM(8, n_iter=40, random_state=seed, verbose=False, **settings).fit(texts) for seed in range(3))
+        found = [label_agreement(model.doc_topics_, as_labels(labels, 400)).nmi for model in models]
+        return np.mean(found)
+
+    assert agreement() > agreement(word_prior=0.01) + 0.03
+    assert GPUDMM().word_prior == DMM().word_prior == 0.1

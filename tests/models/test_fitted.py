@@ -98,7 +98,10 @@ def test_loading_restores_every_field(model, tmp_path):
     for name, weights in before.weights.items():
         np.testing.assert_array_equal(after.weights[name], weights)
     assert len(after.draws) == len(before.draws)
+    assert after.chains == before.chains == ()  # those of several chains: test_chains.py
+    assert after.partners is before.partners is None
     seen = compared | {"phi", "doc_topics", "doc_prior", "word_prior", "history", "draws", "weights"}
+    seen |= {"chains", "partners"}
     assert seen == {field.name for field in fields(Fitted)}, "a new field is saved and compared"
 
 

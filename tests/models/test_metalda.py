@@ -1,6 +1,7 @@
 """What is particular to MetaLDA: labels, features, draws and effects."""
 
 import logging
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,14 +9,16 @@ import pytest
 from scipy import sparse
 
 import metalda
-from contracts import FEATURES, PETS, QUICK, SKIES, corpus, known_topics, quietly
-from metalda import LDA, Corpus, MetaLDA, WordFeatures
+import reference
+from contracts import FEATURES, OFTEN, PETS, QUICK, SKIES, corpus, known_topics, quietly
+from metalda import DMR, LDA, Corpus, MetaLDA, WordFeatures
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.fitted import top_indices
 from metalda.models.transform import LEFT_OUT
-from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone
+from metalda.samplers import folding
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone
 
 
 def test_metalda_with_fixed_priors_is_lda():
@@ -89,42 +92,62 @@ def test_effects_lie_in_their_intervals():
 # Labels at test.
 
 
-def test_a_document_without_a_year_gets_the_average_prior_of_its_section():
+def _alpha(model, *labels):
+    """alpha of a document with these labels, averaged over draws."""
+    design = model._encode(Corpus.from_texts(["cat"], [labels]), ()).labels
+    return mean_alpha(model.draws_, model._prior_of_documents(design))[0]
+
+
+def _mixed(model, words, shares):
+    """theta of a document, given the shares of the label sets that it may have."""
+    phi, rows = model.fitted_.phi.astype(float), [model.vocabulary_.index(word) for word in words]
+    alpha = np.array([_alpha(model, *labels) for labels in shares])
+    sizes = np.array(list(shares.values()), float)
+    return reference.mix_label_sets(rows, phi, sizes / sizes.sum(), alpha)[1]
+
+
+@pytest.mark.parametrize("make", [MetaLDA, partial(DMR, **OFTEN)])
+def test_a_document_without_a_year_is_a_mixture_over_the_years_of_its_section(make):
     """Every document has a section and a year, so the weights do not tell the level of a section alone."""
     labels = [["pets", "2019"]] * 2 + [["pets", "2020"]] * 3 + [["sky", "2019"]] * 4 + [["sky", "2020"]]
-    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, labels)
-
-    def alpha(*own):
-        design = model._encode(Corpus.from_texts(["cat"], [own]), ()).labels
-        return mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0]
-
-    np.testing.assert_allclose(alpha("pets"), (2 * alpha("pets", "2019") + 3 * alpha("pets", "2020")) / 5, rtol=1e-5)
-    np.testing.assert_allclose(alpha("2020"), (3 * alpha("pets", "2020") + alpha("sky", "2020")) / 4, rtol=1e-5)
-    both = (2 * alpha("pets", "2019") + 4 * alpha("sky", "2019")) / 6  # the nearest that there are
-    np.testing.assert_allclose(alpha("pets", "sky", "2019"), both, rtol=1e-5)
+    model = make(3, **QUICK).fit(PETS + SKIES, labels)
+    words = ["cat", "rain", "cat", "dog"]
+    given = [["pets"], ["2020"], ["pets", "sky", "2019"], ["pets", "2019"]]
+    theta = model.transform([" ".join(words)] * 4, given)
+    pets = {("pets", "2019"): 2, ("pets", "2020"): 3}
+    late = {("pets", "2020"): 3, ("sky", "2020"): 1}
+    nearest = {("pets", "2019"): 2, ("sky", "2019"): 4}  # no document had all three
+    for found, shares in zip(theta, (pets, late, nearest), strict=False):
+        np.testing.assert_allclose(found, _mixed(model, words, shares), rtol=1e-4)
+    np.testing.assert_array_equal(theta[3], model.transform([" ".join(words)], [["pets", "2019"]])[0])
+    np.testing.assert_array_equal(model.set_params(n_jobs=2).transform([" ".join(words)] * 4, given), theta)
 
 
 def test_a_document_without_a_tag_has_the_prior_of_documents_without_it():
     model = MetaLDA(3, **QUICK).fit(PETS + SKIES, [["a"], ["b"], ["a", "b"], [], ["c", "a"]] * 2)
     design = model._encode(Corpus.from_texts(["cat"], [["c"]]), ()).labels
-    found = mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0]
+    assert not model.fitted_.labels.stand_ins(design).nnz
     c = model.label_names_.index("c")
     product = np.mean([np.exp(draw.log_doc_weights[c] + draw.log_doc_weights[-1]) for draw in model.draws_], axis=0)
-    np.testing.assert_allclose(found, product, rtol=1e-5)
+    np.testing.assert_allclose(_alpha(model, "c"), product, rtol=1e-5)
 
 
-def test_a_document_without_labels_gets_the_average_prior_if_all_of_training_had_labels():
-    labeled = Corpus.from_texts(PETS + SKIES, ["pets"] * 5 + ["sky"] * 5)
-    model = MetaLDA(3, **QUICK).fit(labeled)
-    expected = np.mean([draw.mean_alpha for draw in model.draws_], axis=0)
-    np.testing.assert_allclose(model.transform([""])[0], expected / expected.sum(), rtol=1e-5)
-    by_hand = [
-        mean_alpha_of_new(
-            [draw], model._prior_of_documents(Design.build(labeled.labels, 10)), model.fitted_.doc_prior
-        ).mean(axis=0)
-        for draw in model.draws_
-    ]
-    np.testing.assert_allclose(np.mean(by_hand, axis=0), expected, rtol=1e-5)
+def test_a_document_without_labels_is_a_mixture_over_all_label_sets_if_all_of_training_had_labels():
+    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, ["pets"] * 6 + ["sky"] * 4)
+    shares = {("pets",): 6, ("sky",): 4}
+    expected = 0.6 * _alpha(model, "pets") / _alpha(model, "pets").sum()
+    expected += 0.4 * _alpha(model, "sky") / _alpha(model, "sky").sum()
+    np.testing.assert_allclose(model.transform([""])[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        model.transform(["cat rain dog"])[0], _mixed(model, ["cat", "rain", "dog"], shares), rtol=1e-4
+    )
+
+
+def test_of_very_many_label_sets_the_most_frequent_are_considered(monkeypatch):
+    monkeypatch.setattr(folding, "MAX_LABEL_SETS", 2)
+    model = MetaLDA(3, **QUICK).fit(PETS + SKIES, ["a"] * 4 + ["b"] + ["c"] * 5)
+    found = model.transform(["cat rain dog"])[0]
+    np.testing.assert_allclose(found, _mixed(model, ["cat", "rain", "dog"], {("a",): 4, ("c",): 5}), rtol=1e-4)
 
 
 def test_a_document_without_labels_gets_the_default_weight_if_training_had_such_documents():
@@ -210,9 +233,7 @@ def test_averaging_over_draws_is_done_after_forming_alpha_and_phi():
     np.testing.assert_allclose(model.components_.T, phi, rtol=1e-5)
     design = Design.build(NamedMatrix(sparse.csr_array(np.ones((1, 3))), model.label_names_), 1)
     alpha = np.mean([np.exp(draw.log_doc_weights.sum(axis=0)) for draw in model.draws_], axis=0)
-    np.testing.assert_allclose(
-        mean_alpha_of_new(model.draws_, model._prior_of_documents(design), model.fitted_.doc_prior)[0], alpha, rtol=1e-5
-    )
+    np.testing.assert_allclose(mean_alpha(model.draws_, model._prior_of_documents(design))[0], alpha, rtol=1e-5)
 
 
 def test_last_uses_the_last_state_only():
@@ -377,3 +398,47 @@ def test_gamma_weights_are_those_of_shape_one():
         for settings in ({"weight_prior": "gamma"}, {"mu": 1, "nu": 1})
     ]
     np.testing.assert_array_equal(*own)
+
+
+def _aging(n=150):
+    """With the years, topic a gives way to topic b; the country means nothing."""
+    rng = np.random.default_rng(1)
+    years = rng.integers(1950, 2021, n)
+    words = {"a": ["steam", "coal", "train", "mill"], "b": ["phone", "web", "chip", "screen"]}
+    late = rng.random((n, 15)) < ((years - 1950) / 70)[:, None]
+    texts = [" ".join(rng.choice(words["b" if is_late else "a"]) for is_late in row) for row in late]
+    return pd.DataFrame({"text": texts, "year": years, "country": rng.choice(["fr", "it"], n)})
+
+
+def test_numbers_and_labels_have_effects_with_intervals(tmp_path):
+    corpus = Corpus.from_frame(_aging(), text="text", labels="country", numbers="year")
+    model = MetaLDA(2, n_iter=300, random_state=0, verbose=False).fit(corpus)
+    new = int(model.components_[:, model.vocabulary_.index("web")].argmax())
+    effects = model.label_effects().set_index(["label", "topic"])
+    (year,) = (name for name in model.label_names_ if "year" in name)
+    assert effects.loc[(year, new), "low"] > 0
+    assert effects.loc[(year, 1 - new), "high"] < 0
+    assert effects.loc[(year, new), "difference_low"] > 0.1
+    of_country = effects.loc[["country=fr", "country=it"]]
+    assert ((of_country["difference_low"] < 0) & (of_country["difference_high"] > 0)).all()
+    assert set(model.pooling_["group"]) == {"country", "year"}
+    model.save(tmp_path / "model")
+    frame = pd.DataFrame({"text": ["train web"] * 2, "year": [1950, 2020], "country": ["fr", "fr"]})
+    same = metalda.load(tmp_path / "model")
+    theta = same.transform(frame)
+    assert theta[1, new] > theta[0, new]
+    np.testing.assert_array_equal(theta, model.transform(frame))
+
+
+def test_numbers_give_one_result_for_any_number_of_threads_and_shards_of_equal_number():
+    corpus = Corpus.from_frame(_aging(), text="text", numbers="year")
+    fits = [MetaLDA(3, n_iter=20, n_shards=3, n_jobs=n, random_state=0, verbose=False).fit(corpus) for n in (1, 3)]
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+    np.testing.assert_array_equal(fits[0].draws_[-1].log_doc_weights, fits[1].draws_[-1].log_doc_weights)
+
+
+def test_gamma_weights_refuse_numbers():
+    corpus = Corpus.from_frame(_aging(), text="text", numbers="year")
+    for settings in ({"weight_prior": "gamma"}, {"mu": 1.0}):
+        with pytest.raises(InputError, match="weight_prior='normal'"):
+            MetaLDA(2, **QUICK, **settings).fit(corpus)

@@ -95,7 +95,7 @@ def test_a_number_that_is_0_is_a_number():
 
 def test_models_with_gamma_priors_say_that_numbers_must_be_cut_into_bins():
     with pytest.raises(InputError, match="bins"):
-        MetaLDA(2, **QUICK).fit(PETS + SKIES, np.linspace(-1, 1, 10)[:, None])
+        MetaLDA(2, weight_prior="gamma", **QUICK).fit(PETS + SKIES, np.linspace(-1, 1, 10)[:, None])
 
 
 def test_unseen_words_are_predicted_from_their_features():

@@ -26,7 +26,6 @@ def test_documents_have_the_topics_of_their_labels_and_shared_ones():
 def test_new_documents_without_labels_may_have_every_topic_whatever_training_had():
     prior = _prior(n_shared=0)
     bare = Masked(Design.build(NamedMatrix(sparse.csr_array((1, 2)), ("a", "b")), 1), 0.1, 2, 0)
-    found = bare.alpha_of_new(
-        prior.start_weights(4), np.array([9.0, 0, 0, 0]), prior, prior.design.stand_ins(bare.design)
-    )
+    assert not prior.mixes_label_sets
+    found = bare.products(prior.start_weights(4))
     np.testing.assert_allclose(found, [[0.1] * 4], rtol=1e-6)

@@ -342,3 +342,21 @@ def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, g
         opened.go(view)
         assert (opened.heading() != "Not found") is expected, view
     assert opened.problems == []
+
+
+@pytest.mark.slow
+def test_topics_that_some_chains_lack_are_marked(browser: Any, documents: Corpus, tmp_path: Path) -> None:
+    model = MetaLDA(4, n_chains=3, **{**SETTINGS, "n_iter": 60}).fit(documents)
+    counts = model.topics()["chains"].tolist()
+    assert min(counts) < 3, "every topic is in all chains, so this shows nothing"
+    topic = counts.index(min(counts))
+    quietly(write_report, model, tmp_path / "chains.html", corpus=documents)
+    opened = visit(browser, tmp_path / "chains.html")
+    for view in (f"topic/{topic}", "topics"):
+        opened.go(view)
+        assert f"Found in {counts[topic]} of 3 chains" in opened.page.inner_text("main")
+    opened.go("label/0")
+    assert f"in {counts[topic]} of 3 chains" in opened.page.inner_text("main")
+    opened.go("")
+    assert "were not found in all 3 chains" in opened.page.inner_text("main")
+    assert opened.problems == []

@@ -272,3 +272,22 @@ def test_a_model_of_mallet_can_be_compared(model: MetaLDA, tmp_path: Path) -> No
 def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:
     notes = " ".join(summarize(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
     assert "Effects have no intervals: 6 draws are too few" in notes
+
+
+def test_chains_of_a_model_are_in_its_report(texts: Corpus) -> None:
+    """A topic that some chains lack is said to be so, and contrasts use the draws of all chains."""
+    model = MetaLDA(5, n_chains=3, **{**QUICK, "n_iter": 60}).fit(texts)
+    found = summarize(model, texts)
+    counts = model.topics()["chains"].tolist()
+    assert found.overview.n_chains == 3
+    assert [topic.chains for topic in found.topics] == counts
+    assert min(counts) < 3, "every topic is in all chains, so this shows nothing"
+    n_lacking = sum(n < 3 for n in counts)
+    assert any(f"{n_lacking} topic" in note and "not found in all 3 chains" in note for note in found.overview.notes)
+    assert len(found.diagnostics.chains) == 3
+    assert found.labels is not None
+    contrasts = model.label_contrasts("even", "odd")["effect"]
+    weight = np.array(found.labels.weight)
+    even, odd = (found.labels.names.index(name) for name in ("even", "odd"))
+    in_all = np.array(counts) == min(counts)  # of topics in more chains, not all draws are in the report
+    np.testing.assert_allclose((weight[even] - weight[odd])[in_all], contrasts[in_all], atol=0.011)

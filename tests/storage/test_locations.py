@@ -182,9 +182,9 @@ class StoppedError(Exception):
 
 
 def stop_after(n_sweeps, save):
-    def stopping(self, progress):
-        save(self, progress)
-        if progress.n_sweeps == n_sweeps:
+    def stopping(self, chains):
+        save(self, chains)
+        if chains[0].n_sweeps == n_sweeps:
             raise StoppedError
 
     return stopping

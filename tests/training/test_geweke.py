@@ -42,9 +42,9 @@ def test_metalda_keeps_the_joint_distribution(shape):
     assert smallest_p_value(z) > 1e-3
 
 
-def _normal(rows, start, groups, prior=None):
+def _normal(rows, start, groups, prior=Normal, **settings):
     """A normal prior whose variance has moderate tails; with those of the default, weights of e^500 are common."""
-    return (prior or Normal)(_design(rows).group(groups), start, 1.0, 3.0, 2.0)
+    return prior(_design(rows).group(groups), start, 1.0, 3.0, 2.0, **settings)
 
 
 def test_normal_weights_keep_the_joint_distribution_for_a_while():
@@ -56,7 +56,7 @@ def test_normal_weights_keep_the_joint_distribution_for_a_while():
 @pytest.mark.parametrize("groups", ["cc", "cd"])
 def test_normal_weights_keep_the_joint_distribution(groups):
     """Labels of one column share a variance, and those of two columns do not."""
-    problem = _problem(_normal(LABELS, 0.1, groups), _normal(FEATURES, 0.01, groups))
+    problem = _problem(_normal(LABELS, 0.1, groups, default_precision=0.3), _normal(FEATURES, 0.01, groups))
     assert smallest_p_value(joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1)) > 1e-3
 
 
@@ -101,6 +101,25 @@ class _PaperTables(Gamma):
 def test_the_joint_test_sees_a_slip_put_back(doc_prior, word_prior, shape):
     problem = _problem(doc_prior(_design(LABELS), 0.1, shape), word_prior(_design(FEATURES), 0.01, shape))
     assert smallest_p_value(joint_test(problem, n_forward=5_000, n_sweeps=8_000, seed=1)) < 1e-4
+
+
+def _numbers(**settings):
+    """Two labels and a number, which the second document lacks; a column each."""
+    values = np.array([[1, 0, 0.5], [1, 1, 0], [0, 0, -1.3], [0, 1, 0.4], [1, 0, 1.1]])
+    design = Design.build(NamedMatrix(sparse.csr_array(values), ("a", "b", "x")), len(values), real=True)
+    return Normal(design.group("ccx"), 0.1, 1.0, 3.0, 2.0, default_precision=0.5, **settings)
+
+
+def test_numbers_keep_the_joint_distribution_for_a_while():
+    problem = _problem(_numbers(), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=2000, n_sweeps=2000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slices", [0.0, 0.1, 1.0])
+def test_numbers_keep_the_joint_distribution(slices):
+    problem = _problem(_numbers(slices=slices), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1)) > 1e-3
 
 
 class _PooledDefault(Normal):

@@ -18,7 +18,7 @@ from metalda.priors import Gamma
 from metalda.samplers import Problem, Tokens, TopicCounts
 from metalda.samplers.shards import Shard, cut_blocks, group_words, order_by_group, shard_bounds
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.loop import kept_iterations
+from metalda.training.schedule import kept_iterations
 from metalda.utils.threads import count_jobs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,25 +14,33 @@ from metalda.utils.terminal import short
 if TYPE_CHECKING:
     import pandas as pd
 
-EPILOG = options.epilog("metalda chains model-0 model-1 model-2 model-3")
+EPILOG = options.epilog("metalda chains model", "metalda chains model-0 model-1 model-2 model-3")
 
 
 def chains(
-    models: options.Models,
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL…",
+            help="Folder of a model with several chains, or folders of models that differ only in --seed.",
+            show_default=False,
+            parser=options.location,
+        ),
+    ],
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=0, help="Effects to print, largest R-hat first; 0 prints all.")
     ] = 10,
     format: options.Printing = Format.table,
     raw: options.Raw = False,
 ) -> None:
-    """Compute R-hat and effective sample sizes over several chains: fits that differ only in --seed.
+    """Compute R-hat and effective sample sizes over several chains (metalda fit --chains).
 
     The quantities are the log-likelihood and the label effects of all iterations after the burn-in, after the topics of
     the chains have been matched.
     """
-    from metalda.evaluation import diagnose_chains
+    import metalda
 
-    table = diagnose_chains(options.load_models(models))
+    table = metalda.diagnose_chains([metalda.load(path) for path in models])
     if format is Format.json:
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         tables.print_json({"quantities": rows, "verdicts": table["verdict"].value_counts().to_dict()})
@@ -61,5 +70,5 @@ def _print_table(table: pd.DataFrame, top: int) -> None:
     if len(effects):
         counts = effects["verdict"].value_counts()
         print(f"\nLabel effects: {', '.join(f'{n:,} {verdict}' for verdict, n in counts.items())}.")
-        print("Effects are compared between topics matched by their words. Topic numbers are those of the first model.")
+        print("Effects are compared between topics matched by their words. Topic numbers are those of the first chain.")
     print("Mixed: R-hat at most 1.01, and at least 100 effective draws per chain.")

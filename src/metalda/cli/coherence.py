@@ -60,6 +60,15 @@ def coherence(
             show_default="depends on the measure",
         ),
     ] = None,
+    smoothing: Annotated[
+        str,
+        typer.Option(
+            "--smoothing",
+            metavar="SHARE|count",
+            help="Added to the share of windows with both words, inside logarithms. count adds one window: with "
+            "--measure umass the measure of Mimno et al. (2011).",
+        ),
+    ] = "1e-12",
     counts: Annotated[
         Path | None,
         typer.Option("--counts", metavar="FOLDER", help="Save the counts in this folder, and reuse them later."),
@@ -104,14 +113,16 @@ def coherence(
     from metalda.corpus.schema import TOKEN_PATTERN
     from metalda.evaluation.coherence import as_topics, find_measure
 
-    named: dict[str, Any] = {str(path): as_topics(metalda.load(path), top_n) for path in models}
+    added = _smoothing(smoothing)
+    kind = find_measure(measure.value, added)
+    named: dict[str, Any] = {str(path): metalda.load(path) for path in models}
     found = metalda.coherence(
         named,
         _count(
-            sorted({word for topics in named.values() for topic in topics for word in topic}),
+            sorted({word for each in named.values() for topic in as_topics(each, top_n) for word in topic}),
             reference,
             counts,
-            window=find_measure(measure.value).window if window is None else window,
+            window=kind.window if window is None else window,
             as_gensim=as_gensim,
             text=int(text) if text is not None and text.isdecimal() else text,
             lowercase=lowercase,
@@ -124,6 +135,7 @@ def coherence(
         ),
         measure.value,
         top_n=top_n,
+        smoothing=added,
     )
     if format is Format.json:
         tables.print_json(_plain(found))
@@ -132,6 +144,14 @@ def coherence(
         tables.print_records(rows, raw=raw)
     else:
         _print(found, reference)
+
+
+def _smoothing(text: str) -> float | str:
+    """Return a number, or a word for `find_measure` to check."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _count(
@@ -203,11 +223,19 @@ def _sizes(counts: WindowCounts) -> dict[str, Any]:
 
 def _print(found: dict[str, Coherence], reference: Path) -> None:
     """Print the topics of a single model, best first, and a line for each model."""
+    from metalda.models.fitted import BACKGROUND
+
     if len(found) == 1:
         (only,) = found.values()
-        rows = only.to_frame().sort_values("score", ascending=False, kind="stable")
+        rows = only.to_frame().sort_values(["background", "score"], ascending=[True, False], kind="stable")
         cells = [
-            (str(row.topic), f"{row.score:.4f}", str(row.missing), str(row.apart), tables.joined(words))
+            (
+                str(row.topic),
+                "–" if row.background else f"{row.score:.4f}",
+                str(row.missing),
+                str(row.apart),
+                BACKGROUND if row.background else tables.joined(words),
+            )
             for row, words in zip(rows.itertuples(), [only.topics[topic] for topic in rows["topic"]], strict=True)
         ]
         tables.print_table(("topic", only.measure, "missing", "apart", "words"), cells)

@@ -31,6 +31,16 @@ ResultFolder = Annotated[
 class RunOptions:
     """How several models are trained and evaluated."""
 
+    hidden_labels: Annotated[
+        str | None,
+        typer.Option(
+            "--hidden-labels",
+            metavar="COLUMN",
+            help="Labels that training does not see: adds their agreement with the topics (NMI and purity).",
+            show_default=False,
+            rich_help_panel=EVALUATION,
+        ),
+    ] = None
     test: Annotated[
         Path | None,
         typer.Option(
@@ -101,7 +111,7 @@ def run_models(
     check_writable(output, "comparison")
     known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # checks names early
     word_files.require_use(known, who)
-    corpus, held_out = _read(data, run_options.test, reading_options, quiet)
+    corpus, held_out = _read(data, run_options, reading_options, quiet)
     found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary))
     if format is Format.table and not quiet:
         tables.print_input(data, corpus, found)
@@ -110,6 +120,7 @@ def run_models(
     return run_comparison(
         corpus,
         find({**parameters, **found}),
+        hidden_labels=run_options.hidden_labels,
         test=held_out,
         test_size=test_size,
         seeds=range(run_options.seed, run_options.seed + run_options.seeds),
@@ -120,13 +131,15 @@ def run_models(
     )
 
 
-def _read(data: Path, test: Path | None, reading_options: ReadingOptions, quiet: bool) -> tuple[Corpus, Corpus | None]:
+def _read(
+    data: Path, run_options: RunOptions, reading_options: ReadingOptions, quiet: bool
+) -> tuple[Corpus, Corpus | None]:
     """Return the corpus, and the held-out documents if they are in a separate file."""
     from metalda.corpus import Corpus
     from metalda.corpus.formats import is_saved
 
-    verbose = not quiet
-    corpus = reading_options.read(data, verbose=verbose)
+    verbose, test = not quiet, run_options.test
+    corpus = reading_options.read(data, hidden_labels=run_options.hidden_labels, verbose=verbose)
     if test is None:
         return corpus, None
     return corpus, Corpus.load(test) if is_saved(test) else Corpus.read(test, schema=corpus.schema, verbose=verbose)
@@ -147,6 +160,9 @@ _LABEL_COLUMNS = {  # by the measure that suits the labels
     "accuracy": Column("accuracy", "label_score", ".3f", f"accuracy {_CLASSIFIER}"),
     "micro-F1": Column("micro-F1", "label_score", ".3f", f"micro-averaged F1 over all labels {_CLASSIFIER}"),
 }
+_BASELINE = Column(
+    "words", "label_baseline", ".3f", "the same of a logistic regression on the words (tf-idf), no topics"
+)
 _BEFORE_LABELS = (
     Column(
         "perplexity",
@@ -176,6 +192,26 @@ BY_SIZE = (
         "agreement of the topics of different seeds, by their 10 top words; higher is better",
     ),
 )
+_AGREEMENT = (
+    Column(
+        "NMI",
+        "nmi",
+        ".3f",
+        "agreement of the most probable topic of a training document with its hidden labels; 1 is complete",
+    ),
+    Column(
+        "purity",
+        "purity",
+        ".3f",
+        "share of training documents with the most frequent hidden label of their topic; grows with the topics",
+    ),
+)
+_BACKGROUND = Column(
+    "background",
+    "background",
+    ".3f",
+    "share of the tokens in background topics: rare words without a theme, left out of the coherence",
+)
 _TIME = Column(
     "ms per iteration",
     "seconds_per_iteration",
@@ -204,7 +240,10 @@ def print_comparison(
         tables.print_records(rows, raw=raw)
         return
     labels = {row["label_measure"] for row in rows} - {None}
-    columns = (*_BEFORE_LABELS, *more, *(_LABEL_COLUMNS[name] for name in sorted(labels)), _TIME)
+    agreement = [column for column in _AGREEMENT if any(row[column.measure] is not None for row in rows)]
+    of_labels = [*(_LABEL_COLUMNS[name] for name in sorted(labels)), *([_BASELINE] if labels else [])]
+    background = [_BACKGROUND] if any(row["background"] for row in rows) else []
+    columns = (*_BEFORE_LABELS, *more, *of_labels, *agreement, *background, _TIME)
     header = (*names, *(column.title for column in columns))
     cells = [(*(_name(row[name]) for name in names), *(_figure(row, column) for column in columns)) for row in rows]
     print()

@@ -32,20 +32,23 @@ class ReadingOptions:
     encoding: options.Encoding = None
     max_document_bytes: options.MaxDocumentBytes = None
     stop_words: options.StopWords = None
-    min_df: options.MinDf = "1"
-    max_df: options.MaxDf = "1.0"
+    min_df: options.MinDf = "auto"
+    max_df: options.MaxDf = "auto"
     ngrams: options.Ngrams = 1
     lowercase: options.Lowercase = True
     token_pattern: options.TokenPattern = None
 
-    def read(self, path: Path, *, id: str | None = None, verbose: bool) -> Corpus:
-        """Read the corpus in a file or folder, or load one that was prepared."""
+    def read(self, path: Path, *, id: str | None = None, hidden_labels: str | None = None, verbose: bool) -> Corpus:
+        """Read the corpus in a file or folder, or load one that was prepared; hidden labels are a label column too."""
         from metalda.corpus import Corpus
 
         if is_saved(path):
             _refuse_options(path, {**vars(self), "id": id}, self)
             return Corpus.load(path)
-        return Corpus.read(path, id=id, verbose=verbose, **self.arguments)
+        arguments = self.arguments
+        if hidden_labels is not None:
+            arguments["labels"] = list(dict.fromkeys((*(arguments["labels"] or ()), hidden_labels)))
+        return Corpus.read(path, id=id, verbose=verbose, **arguments)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -62,8 +65,7 @@ class ReadingOptions:
             "max_document_bytes": self.max_document_bytes,
             "lowercase": self.lowercase,
             "ngram_range": (1, self.ngrams),
-            "min_df": options.count_or_share(self.min_df, "--min-df"),
-            "max_df": options.count_or_share(self.max_df, "--max-df"),
+            **options.frequency_limits(self.min_df, self.max_df),
             **_stop_words(self.stop_words, lowercase=self.lowercase),
         }
         if self.token_pattern is not None:
@@ -100,7 +102,7 @@ class NewTextOptions:
             _refuse_options(data, {**given, "id": id}, self)
             corpus = Corpus.load(data)
             return corpus.without_labels() if labels["labels"] == [] else corpus
-        schema = model.schema_ or Schema(stop_words=None)
+        schema = model.schema_ or Schema(stop_words=None).fitted()
         try:
             return Corpus.read(
                 data,

@@ -97,7 +97,7 @@ def _print_effects(model: TopicModel) -> None:
             str(row["topic"]),
             f"{row['proportion']:.0%}",
             f"{row['difference']:+.0f} ({ends(row['difference_low'], row['difference_high'], '+.0f')})",
-            tables.joined(tables.top_words(model, row["topic"], 6)),
+            tables.describe_topic(model, row["topic"], 6),
         )
         for row in effects.to_dict("records")
     ]

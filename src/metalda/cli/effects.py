@@ -190,7 +190,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     rows, previous = [], None
     for row in table.to_dict("records"):
         own = (row["topic"], row[kind] if proportions else None)  # proportions are listed by label
-        words = "" if own == previous else tables.joined(tables.top_words(model, row["topic"], 5))
+        words = "" if own == previous else tables.describe_topic(model, row["topic"], 5)
         previous = own
         cells = [short(row[kind])] if kind else []
         if proportions:
@@ -202,6 +202,8 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
                     ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
                 ]
             cells += [_number(row["effect"], "+.2f"), ends(row["low"], row["high"], "+.2f")]
+        if "chains" in row:
+            cells += tables.chain_cells(model, [row["chains"]])
         rows.append((str(row["topic"]), *cells, words))
     if kind is None and len(table):
         print(f"{short(table['first'].iloc[0])} vs. {short(table['second'].iloc[0])}:\n")
@@ -209,7 +211,10 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     values = ["proportion", level] if proportions else ["effect", level]
     if "difference" in table:
         values = ["difference (%)", level, *values]
+    if "chains" in table:
+        values.append("chains")
     tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
+    tables.print_chains(model)
     if table["low"].isna().all():
         print("\nThese effects have no intervals" + _reason(model) + ".")
     else:

@@ -189,10 +189,12 @@ def _example(data: Path, model: TopicModel) -> str:
 
 def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
     iterations = tables.count(model.n_iter_, "iteration")
-    if model.n_iter_ < model.n_iter:
-        iterations = f"stopped after {model.n_iter_:,} of {model.n_iter:,} iterations"
+    if model.was_stopped_:
+        iterations = f"stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations"
     topics = tables.count(len(model.components_), "topic")
     draws = tables.count(len(model.draws_), "draw")
+    if len(model.chains_) > 1:
+        draws = f"{len(model.chains_)} chains of {draws}"
     print(f"{type(model).__name__}: {topics}, {iterations}, {draws}, {seconds:.1f} s\n")
     tables.print_topics(model, top_n=10)
     folder = clean(shlex.quote(str(output)))
@@ -200,6 +202,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     print(f"  metalda topics {folder} --top-n 20")
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
+    if len(model.chains_) > 1:
+        print(f"  metalda chains {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
     shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}"
     print(f"  metalda report {folder} -o report.html{shown}")

@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 
 # Parameters that a command sets otherwise: from files, or by options that commands without a model also have.
 _NOT_DERIVED = {"vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose"}
-_SPELLINGS = {"n_components": ("--topics", "-k"), "n_iter": ("--iterations",)}
+_SPELLINGS = {
+    "n_components": ("--topics", "-k"),
+    "n_iter": ("--iterations",),
+    "n_iter_limit": ("--iteration-limit",),
+    "n_chains": ("--chains",),
+}
 SECTIONS = MODEL, TRAINING, SINGLE_MODELS = "Model", "Training", "Parameters of single models"
 COMMON = (
     "n_iter",
+    "n_iter_limit",
     "burn_in",
     "thin",
     "n_draws",
+    "n_chains",
     "n_shards",
 )  # parameters of every model
 

@@ -187,7 +187,7 @@ Numbers = Annotated[
     typer.Option(
         "--numbers",
         metavar="COLUMN",
-        help="Numeric column used as a standardized covariate, for --model dmr. Repeat the option, or separate "
+        help="Numeric column used as a standardized covariate, for metalda and dmr. Repeat the option, or separate "
         "columns by commas.",
         show_default=False,
         rich_help_panel=DATA,
@@ -246,8 +246,9 @@ MinDf = Annotated[
     str,
     typer.Option(
         "--min-df",
-        metavar="N|SHARE",
-        help="Drop words in fewer documents: 5 documents, or a share 0.01.",
+        metavar="N|SHARE|auto",
+        help="Drop words in fewer documents: 5 documents, or a share 0.01. auto is 1 below 100 documents, 2 below "
+        "1,000, else 5.",
         rich_help_panel=TEXT,
     ),
 ]
@@ -255,8 +256,8 @@ MaxDf = Annotated[
     str,
     typer.Option(
         "--max-df",
-        metavar="N|SHARE",
-        help="Drop words in more documents: 900 documents, or a share 0.5.",
+        metavar="N|SHARE|auto",
+        help="Drop words in more documents: 900 documents, or a share 0.5. auto is 1.0 below 100 documents, else 0.5.",
         rich_help_panel=TEXT,
     ),
 ]
@@ -334,6 +335,12 @@ def count_or_share(value: str, option: str) -> int | float:
         return float(value)
     except ValueError:
         raise InputError(f"{option} {value}: expected a number of documents (5) or a share of them (0.5)") from None
+
+
+def frequency_limits(min_df: str, max_df: str) -> dict[str, int | float]:
+    """Return the arguments `min_df` and `max_df` of `Corpus.read`; none for ``auto``, its default."""
+    given = (("min_df", min_df, "--min-df"), ("max_df", max_df, "--max-df"))
+    return {name: count_or_share(value, option) for name, value, option in given if value != "auto"}
 
 
 def names(text: str | None) -> tuple[str, ...]:

@@ -175,17 +175,46 @@ def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
     return list(model.topic_words(topic, top_n)["word"])
 
 
+def describe_topic(model: TopicModel, topic: int, top_n: int) -> str:
+    """Return the most probable words of a topic as a cell of a table; those of a background topic are arbitrary."""
+    from metalda.models.fitted import BACKGROUND
+
+    return BACKGROUND if model.fitted_.is_background[topic] else joined(top_words(model, topic, top_n))
+
+
 def joined(words: str | Iterable[str]) -> str:
     """Return the words of a topic as a cell of a table."""
     return clean(words) if isinstance(words, str) else ", ".join(map(short, words))
 
 
 def print_topics(model: TopicModel, top_n: int) -> None:
-    """Print all topics, the largest first, with their labels if they belong to labels."""
-    table = model.topics(top_n=1).sort_values("share", ascending=False, kind="stable")
+    """Print all topics, the largest first and background topics last, with their labels if they belong to labels."""
+    table = model.topics(top_n=1).sort_values(["background", "share"], ascending=[True, False], kind="stable")
     columns = [("topic", map(str, table["topic"])), ("share", (f"{share:.1%}" for share in table["share"]))]
     if "label" in table:
         columns.append(("label", map(short, table["label"])))
-    words = (joined(top_words(model, topic, top_n)) for topic in table["topic"])
+    if "chains" in table:
+        columns.append(("chains", iter(chain_cells(model, table["chains"]))))
+    words = (describe_topic(model, topic, top_n) for topic in table["topic"])
     names, cells = zip(*columns, ("words", words), strict=True)
     print_table(names, list(zip(*cells, strict=True)))
+    print_chains(model)
+
+
+def chain_cells(model: TopicModel, counts: Iterable[int]) -> list[str]:
+    """Return for topics in how many of the chains they were found, as cells of a table."""
+    n_chains = len(model.chains_)
+    return [f"{n} of {n_chains}" + (", not matched" if n == 1 else "") for n in counts]
+
+
+def print_chains(model: TopicModel) -> None:
+    """Print below a table what the number of chains of a topic means, if the model has several."""
+    fitted = model.fitted_
+    if not fitted.chains:
+        return
+    n_chains = len(fitted.chains)
+    in_all, alone = ((fitted.chain_counts == n).sum() for n in (n_chains, 1))
+    print(
+        f"\nOf {count(fitted.n_topics, 'topic')}, {in_all:,} were found in all {n_chains} chains and {alone:,} in one "
+        "only (not matched). A topic that other chains lack depends on the seed."
+    )

@@ -19,7 +19,7 @@ from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
 from metalda.corpus.vocabulary import keep_words, require_unicode
@@ -133,8 +133,8 @@ class Corpus:
         token_pattern: str = TOKEN_PATTERN,
         stop_words: StopWords = "english",
         ngram_range: tuple[int, int] = (1, 1),
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: float | str = AUTO,
+        max_df: float | str = AUTO,
         max_features: int | None = None,
         analyzer: str | Callable[[str], Sequence[str]] | None = None,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
@@ -153,7 +153,12 @@ class Corpus:
             Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
             all documents and would fill the top words of every topic. ``["english", "film"]`` drops the English list
             and "film". None keeps all words.
-        lowercase, token_pattern, ngram_range, min_df, max_df, max_features, analyzer, vocabulary
+        min_df, max_df : int, float or "auto"
+            Drop words that occur in fewer, or in more, documents: a number of documents, or a share of them as a float.
+            With "auto", all words of fewer than 100 documents are kept; from 100 documents words in a single document
+            are dropped, from 1,000 those in fewer than five, and from 100 those in more than half of the documents.
+            The number of words dropped is logged. ``min_df=1, max_df=1.0`` keeps all.
+        lowercase, token_pattern, ngram_range, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """
         if isinstance(texts, str | bytes) or hasattr(texts, "columns"):
@@ -186,7 +191,7 @@ class Corpus:
         max_df: float = 1.0,
         stop_words: StopWords = None,
     ) -> Corpus:
-        """Build a corpus from tokenized documents: a list of strings each."""
+        """Build a corpus from tokenized documents: a list of strings each. All words are kept by default."""
         if isinstance(documents, str | bytes):
             raise InputError("documents must be a list of lists of tokens, not one string")
         settings: dict[str, Any] = {
@@ -310,7 +315,7 @@ class Corpus:
             Show a progress bar, if there is a terminal.
         **tokenizing
             The settings of `from_texts`. English stop words are dropped from texts, but not from lists of tokens or
-            the format "java".
+            the format "java", which keeps all words also with respect to `min_df` and `max_df`.
         """
         place: Any = locate_data(path)
         found = Schema.for_path(

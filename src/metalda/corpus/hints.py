@@ -24,7 +24,7 @@ def warn_of_label_columns(names: Sequence[str], schema: Schema, n_documents: int
         elif _are_many_numbers(own):
             hint(
                 f"the field {column!r} has {len(own):,} different numbers, and each is a label: cut it into intervals "
-                f"with bins={{{column!r}: 5}} (--bins {column}=5), or use DMR with numbers={column!r} "
+                f"with bins={{{column!r}: 5}} (--bins {column}=5), or use it as a number: numbers={column!r} "
                 f"(--numbers {column})"
             )
         elif separator := find_separator(own, n_documents):

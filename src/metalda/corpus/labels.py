@@ -23,7 +23,7 @@ def as_labels(y: Any, n_documents: int) -> NamedMatrix | None:
     y : None, NamedMatrix, sequence, Series, array, sparse matrix or DataFrame
         A label per document (None, NaN or an empty string: no label); a list, tuple or set of labels per document; or
         a two-dimensional array, sparse matrix (columns named "0", "1", …) or frame (its own names) of 0 and 1, or of
-        real numbers for models that take them (DMR).
+        real numbers for models that take them (MetaLDA and DMR).
     n_documents : int
         The required number of rows.
     """

@@ -28,7 +28,11 @@ _MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
 _COLUMNS = ("text", "labels", "id", "bins", "numbers")
 _NONE_IS_A_VALUE = ("stop_words", "analyzer", "max_features", "vocabulary")
-_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0, "max_features": None, "vocabulary": None}
+AUTO = "auto"  # min_df and max_df that follow from the number of documents
+NO_FREQUENCY_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
+_FILTERS: dict[str, Any] = {**NO_FREQUENCY_FILTERS, "max_features": None, "vocabulary": None}
+_AUTO_MIN_DF = ((1000, 5), (100, 2))  # from this number of documents
+_AUTO_MAX_DF, _AUTO_MAX_DF_FROM = 0.5, 100
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Schema:
     """How raw data becomes a corpus: columns, format and tokenizing.
 
     `Corpus.schema` and `model.schema_` are *fitted*: `text` names the column that was read, `bins` holds inner edges
-    and `numbers` centers and scales, and the filters (`min_df` and those below) have their defaults, because they
+    and `numbers` centers and scales, and the filters (`min_df` and those below) keep all words, because they
     select the vocabulary of training and have no meaning for new documents. ``Corpus.read(path, schema=...)`` and
     ``Corpus.from_frame(frame, schema=...)`` read new data in the same way.
 
@@ -72,7 +76,10 @@ class Schema:
         fill the top words of every topic. A list that contains "english" drops the English list and the other words.
         None keeps all words. Documents that are lists of tokens keep all tokens.
     min_df, max_df, max_features, vocabulary
-        Which words are kept, as in `CountVectorizer`.
+        Which words are kept, as in `CountVectorizer`, except that the default of `min_df` and `max_df` is "auto": it
+        keeps all words of fewer than 100 documents; below 1,000 documents it drops words that occur in one document,
+        above in fewer than five; and from 100 documents words that occur in more than half of them. The format "java"
+        keeps all words by default.
 
     Examples
     --------
@@ -103,8 +110,8 @@ class Schema:
     stop_words: str | Sequence[str] | None = "english"
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: str | Callable[[str], Sequence[str]] | None = None
-    min_df: float = 1
-    max_df: float = 1.0
+    min_df: float | str = AUTO
+    max_df: float | str = AUTO
     max_features: int | None = None
     vocabulary: Sequence[str] | None = None
 
@@ -146,8 +153,10 @@ class Schema:
     def _check_filters(self) -> None:
         for name in ("min_df", "max_df"):
             value = getattr(self, name)
+            if value == AUTO:
+                continue
             if isinstance(value, bool) or not isinstance(value, Real):
-                raise InputError(f"{name}={value!r}: a number of documents or a share of them is needed")
+                raise InputError(f"{name}={value!r}: a number of documents, a share of them, or 'auto' is needed")
             if value < 0 or (not isinstance(value, Integral) and not value <= 1):
                 raise InputError(f"{name}={value!r}: an integer counts documents, a float is a share between 0 and 1")
         size = self.max_document_bytes
@@ -156,6 +165,20 @@ class Schema:
         n = self.max_features
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise InputError(f"max_features={n!r}: an integer of at least 1 is needed")
+
+    def frequency_filters(self, n_documents: int) -> tuple[float, float]:
+        """Return `min_df` and `max_df`, with the values of "auto" for this number of documents.
+
+        "auto" drops the words that make topics worse in large corpora. Words of few documents say little about which
+        words belong together; MetaLDA collects them in topics without a theme. Words of most documents do not tell
+        topics apart. Tiny corpora keep all words, because few of their words occur twice.
+        """
+        low, high = self.min_df, self.max_df
+        if isinstance(low, str):
+            low = next((least for size, least in _AUTO_MIN_DF if n_documents >= size), 1)
+        if isinstance(high, str):
+            high = _AUTO_MAX_DF if n_documents >= _AUTO_MAX_DF_FROM else 1.0
+        return low, high
 
     @property
     def has_labels(self) -> bool:
@@ -210,7 +233,7 @@ class Schema:
             delimiter = base.label_delimiter if found.delimited_labels else None
             base = replace(base, text=(), labels=(), id=None, bins={}, numbers={}, label_delimiter=delimiter)
         if schema is None and found.tokenized:
-            base = replace(base, stop_words=None)
+            base = replace(base, stop_words=None, **NO_FREQUENCY_FILTERS)
         result = base.override(**{**given, "format": found.name, "suffix": suffix})
         if not found.has_fields:
             without = _COLUMNS if found.delimited_labels else (*_COLUMNS, "label_delimiter")

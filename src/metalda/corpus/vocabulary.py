@@ -6,6 +6,8 @@ document frequency and renumbered in sorted order, as in `CountVectorizer`; the 
 
 from __future__ import annotations
 
+import logging
+import math
 import warnings
 from array import array
 from collections import defaultdict
@@ -17,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
 from metalda.corpus.token_pattern import TokenFinder
 from metalda.errors import EmptyVocabularyError, InputError
 from metalda.utils.chunks import spans
+
+logger = logging.getLogger(__name__)
 
 Analyzer = Callable[[str], Sequence[str]]
 
@@ -89,17 +93,34 @@ def choose_words(
     Word ids must be in sorted order, on which ties for `max_features` depend. `frequency` and `totals` return in how
     many documents each word occurs, and how often; they are called only if they are needed.
     """
-    low, high = (v if isinstance(v, Integral) else v * n_documents for v in (schema.min_df, schema.max_df))
+    filters = schema.frequency_filters(n_documents)
+    low, high = (v if isinstance(v, Integral) else v * n_documents for v in filters)
     kept = np.ones(n_words, dtype=bool)
     if low > 1 or high < n_documents:
         n_with = frequency()
         kept = (n_with >= low) & (n_with <= high)
+        if kept.any():
+            _log_dropped(low, high, n_with, totals())
+        elif schema.min_df == schema.max_df == AUTO:  # which always leaves words
+            kept[:] = True
     if schema.max_features is not None and kept.sum() > schema.max_features:
         candidates = np.flatnonzero(kept)
         order = (-totals()[candidates]).argsort()
         kept = np.zeros(n_words, dtype=bool)
         kept[candidates[order[: schema.max_features]]] = True
     return kept
+
+
+def _log_dropped(low: float, high: float, n_with: NDArray[np.int64], totals: NDArray[np.int64]) -> None:
+    """Log how many words are too rare or too frequent, and their share of the tokens."""
+    for dropped, reason, option in (
+        (n_with < low, f"in fewer than {math.ceil(low):,} documents", "min_df=1 (--min-df 1)"),
+        (n_with > high, f"in more than {math.floor(high):,} documents", "max_df=1.0 (--max-df 1.0)"),
+    ):
+        if n_dropped := int(dropped.sum()):
+            share = totals[dropped].sum() / totals.sum()
+            message = "dropped %s of %s words: %s, %s of the tokens; %s keeps them"
+            logger.info(message, f"{n_dropped:,}", f"{len(n_with):,}", reason, f"{share:.1%}", option)
 
 
 class TokenCollector:
@@ -237,7 +258,7 @@ def no_words_left(n_before: int, n_documents: int, schema: Schema) -> EmptyVocab
             f"no words in {n_documents:,} documents: check the text field, token_pattern (--token-pattern) "
             "and stop_words (--stop-words)"
         )
-    filters = f"min_df={schema.min_df}, max_df={schema.max_df}"
+    filters = "min_df={}, max_df={}".format(*schema.frequency_filters(n_documents))
     if schema.max_features is not None:
         filters += f", max_features={schema.max_features}"
     return EmptyVocabularyError(

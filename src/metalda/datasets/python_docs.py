@@ -19,7 +19,7 @@ from metalda.errors import InputError
 
 _IDENTIFIER = r"[^\W\d_]\w*[^\W_]"  # from a letter to a letter or digit: ``init`` of ``__init__``
 TOKEN_PATTERN = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"  # os.path and read_only stay whole
-TOKENIZING = {"token_pattern": TOKEN_PATTERN, "stop_words": "english", "min_df": 3}
+TOKENIZING = {"token_pattern": TOKEN_PATTERN, "stop_words": "english", "min_df": 3, "max_df": 1.0}
 
 _NOT_LIBRARY = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__"}
 

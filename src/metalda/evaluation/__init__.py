@@ -1,10 +1,11 @@
 """Evaluation of models: coherence, prediction, stability, convergence, and comparisons of several models."""
 
 from metalda.evaluation.chains import diagnose_chains, to_inference_data
+from metalda.evaluation.clustering import label_agreement
 from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.matching import Stability, stability
-from metalda.evaluation.measures import exclusivity, label_accuracy, topic_diversity
+from metalda.evaluation.measures import exclusivity, label_accuracy, label_baseline, topic_diversity
 from metalda.evaluation.plots import plot_effects, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
 
@@ -18,6 +19,8 @@ __all__ = [
     "diagnose_chains",
     "exclusivity",
     "label_accuracy",
+    "label_agreement",
+    "label_baseline",
     "plot_effects",
     "plot_search",
     "score_topics",

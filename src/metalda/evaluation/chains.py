@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
-from metalda.evaluation.matching import affinity, match
-from metalda.models.effects import Weights, center, label_weights
-from metalda.training.loop import kept_iterations
+from metalda.models.chains import bhattacharyya, find_partners
+from metalda.models.effects import center, label_weights
+from metalda.training.schedule import kept_iterations
 from metalda.utils.convergence import bulk_ess, rank_rhat
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ GOOD_RHAT, BAD_RHAT, ESS_PER_CHAIN = (
     1.1,
     100,
 )  # Vehtari et al. (2021); above 1.1 more draws do not help
-MIN_SIMILARITY = 0.8  # different topics of one model are up to 0.7 similar
 
 _DIMENSIONS = {
     "topic_share": ["topic"],
@@ -41,23 +40,23 @@ _DIMENSIONS = {
 }
 
 
-def diagnose_chains(models: Sequence[TopicModel]) -> pd.DataFrame:
+def diagnose_chains(models: TopicModel | Sequence[TopicModel]) -> pd.DataFrame:
     """Compute R-hat and effective sample size of the log-likelihood and of label effects, over several chains.
 
-    Chains are models fitted on the same corpus with the same parameters and different seeds. The log-likelihood and
-    label effects have a value for every iteration after the burn-in.
+    Chains are those of a fit with ``n_chains``, or models fitted on the same corpus with the same parameters and
+    different seeds. The log-likelihood and label effects have a value for every iteration after the burn-in.
 
     Raw weights log lambda cannot be compared between chains, for two reasons. First, they are not identified relative
     to the weight of the default label, so effects are used, as in ``model.label_effects()``. Second, every chain
-    numbers its topics differently, so the topics of each chain are matched with those of the first by their
-    words (`stability`, by probabilities). Two topics are the same if each is the most similar topic to the other, and
-    their similarity is 0.8 or more. If a topic of the first chain has no such partner in another chain, the chains have
-    found different topics. R-hat then has no meaning, and the verdict is "not matched".
+    numbers its topics differently, so the topics of each chain are matched with those of the first by their words. Two
+    topics are the same if each is the most similar topic to the other, and their similarity (the Bhattacharyya
+    coefficient of their word probabilities) is 0.8 or more. If a topic of the first chain has no such partner in
+    another chain, the chains have found different topics. R-hat then has no meaning, and the verdict is "not matched".
 
     Parameters
     ----------
-    models : list of fitted models
-        At least two; four or more are better.
+    models : fitted model with several chains, or list of fitted models
+        At least two chains; four or more are better.
 
     Returns
     -------
@@ -72,8 +71,8 @@ def diagnose_chains(models: Sequence[TopicModel]) -> pd.DataFrame:
     --------
     >>> from metalda import MetaLDA, diagnose_chains
     >>> texts, labels = ["cat dog cat", "dog cat", "rain sun", "sun rain sun"] * 5, ["pets", "pets", "sky", "sky"] * 5
-    >>> chains = [MetaLDA(2, n_iter=40, random_state=seed, verbose=False).fit(texts, labels) for seed in range(2)]
-    >>> table = diagnose_chains(chains)
+    >>> model = MetaLDA(2, n_iter=40, n_chains=2, random_state=0, verbose=False).fit(texts, labels)
+    >>> table = diagnose_chains(model)
     >>> table["quantity"].tolist()
     ['log_likelihood', 'label_effect', 'label_effect', 'label_effect', 'label_effect']
     >>> table["draws"].tolist()
@@ -81,17 +80,20 @@ def diagnose_chains(models: Sequence[TopicModel]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    models = list(models)
-    if len(models) < 2:
-        raise InputError(f"chains are compared with each other: give two models or more, not {len(models)}")
-    require_chains(models)
+    chains = all_chains(models)
+    if len(chains) < 2:
+        raise InputError(
+            f"chains are compared with each other: fit with n_chains (--chains) of 2 or more, or give two models or "
+            f"more, not {len(chains)}"
+        )
+    require_chains(chains)
     columns = ["quantity", "label", "topic", "rhat", "ess", "chains", "draws", "similarity", "verdict"]
     types = {"label": object, "topic": "Int64", "similarity": "float64"}
-    table = pd.DataFrame([_diagnose_likelihood(_likelihoods(models))], columns=columns).astype(types)
-    effects = _matched_effects(models)
+    table = pd.DataFrame([_diagnose_likelihood(_likelihoods(chains))], columns=columns).astype(types)
+    effects = _matched_effects(chains)
     if effects is None:
         return table
-    own = _diagnose_effects(effects, models[0].label_names_).astype(types)
+    own = _diagnose_effects(effects, chains[0].label_names_).astype(types)
     return pd.concat([table, own], ignore_index=True)
 
 
@@ -104,8 +106,8 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
     Parameters
     ----------
     models : fitted model, or list of fitted models
-        Several must be fits of one model on one corpus with different seeds. Where chains have different numbers of
-        draws, the last ones are used.
+        A model has one chain or several. Several models must be fits on one corpus with different seeds. Where chains
+        have different numbers of draws, the last ones are used.
 
     Returns
     -------
@@ -120,12 +122,12 @@ def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
     --------
     >>> from metalda import LDA, to_inference_data
     >>> texts = ["cat dog cat", "dog cat", "rain sun", "sun rain sun"] * 5
-    >>> chains = [LDA(2, n_iter=40, thin=2, n_draws=8, random_state=s, verbose=False).fit(texts) for s in range(2)]
-    >>> dict(to_inference_data(chains).posterior["topic_share"].sizes)
+    >>> model = LDA(2, n_iter=40, thin=2, n_draws=8, n_chains=2, random_state=0, verbose=False).fit(texts)
+    >>> dict(to_inference_data(model).posterior["topic_share"].sizes)
     {'chain': 2, 'draw': 8, 'topic': 2}
     """
     arviz = _load_arviz("InferenceData")
-    chains = list(models) if isinstance(models, Sequence) else [models]
+    chains = all_chains(models)
     if not chains:
         raise InputError("no model: give a fitted model, or several chains of one")
     require_chains(chains)
@@ -172,6 +174,12 @@ def _load_arviz(purpose: str) -> Any:
     return arviz
 
 
+def all_chains(models: TopicModel | Sequence[TopicModel]) -> list[TopicModel]:
+    """Return the chains of a model, or of several models."""
+    given = models if isinstance(models, Sequence) else [models]
+    return [chain for model in given for chain in model.chains_]
+
+
 def require_chains(models: Sequence[TopicModel]) -> None:
     """Raise an InputError unless these are fits of one model on one corpus with different seeds."""
     for model in models:
@@ -209,7 +217,8 @@ def _matched_effects(models: Sequence[TopicModel]) -> MatchedEffects | None:
     orders, similarity, is_matched = _match_chains(models)
     values = []
     for model, order in zip(models, orders, strict=True):
-        values.append(center(label_weights(model.fitted_))[:, :, order])
+        weights = label_weights(model.fitted_)
+        values.append(center(weights.chains[0], weights.design)[:, :, order])
     return MatchedEffects(_stack_last(values), similarity, is_matched)
 
 
@@ -223,15 +232,15 @@ class MatchedChains(NamedTuple):
 
 def _match_chains(models: Sequence[TopicModel]) -> MatchedChains:
     first = models[0]
-    n_topics = len(first.components_)
+    n_topics = first.fitted_.n_topics
+    groups = first._topic_groups(n_topics)
     orders, similarity, is_matched = [np.arange(n_topics)], np.ones(n_topics), np.ones(n_topics, bool)
     for model in models[1:]:
-        own = affinity(first, model)
-        _, partners, similarities = match(own)
-        orders.append(partners)
-        similarity = np.minimum(similarity, similarities)
-        is_matched &= similarities >= np.maximum(own.max(axis=1), own.max(axis=0)[partners])  # mutual best
-    return MatchedChains(orders, similarity, is_matched & (similarity >= MIN_SIMILARITY))
+        partners = find_partners(bhattacharyya(first.fitted_.phi, model.fitted_.phi), groups)
+        orders.append(partners.topics)
+        similarity = np.minimum(similarity, partners.similarity)
+        is_matched &= partners.are_same
+    return MatchedChains(orders, similarity, is_matched)
 
 
 def _stack_last(chains: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -293,15 +302,16 @@ def _quantities(model: TopicModel) -> dict[str, NDArray[np.float64]]:
     found = {"topic_share": totals / totals.sum(axis=1, keepdims=True)}
     if model.label_names_ and hasattr(model, "label_effects"):
         drawn = np.stack([draw.log_doc_weights for draw in model.draws_])
-        found["label_effect"] = center(Weights("label", drawn, model.fitted_.labels))
+        found["label_effect"] = center(drawn, model.fitted_.labels)
     if model.feature_names_:
         drawn = np.stack([draw.log_word_weights for draw in model.draws_])
-        found["feature_effect"] = center(Weights("feature", drawn, model.fitted_.features))
+        found["feature_effect"] = center(drawn, model.fitted_.features)
     return found
 
 
 def _kept_likelihoods(model: TopicModel) -> NDArray[np.float64]:
     """Return the log-likelihood at the kept iterations; the last one is always kept, also after Ctrl-C."""
     trace = np.asarray(model.fitted_.history["log_likelihood"], np.float64)
-    kept = kept_iterations(model.n_iter, model.n_burn_in, model.thin, model.n_draws)
+    n_iter = len(trace) if isinstance(model.n_iter, str) else model.n_iter
+    kept = kept_iterations(n_iter, model.n_burn_in, model.thin, model.n_draws)
     return trace[[number - 1 for number in sorted({*kept, len(trace)}) if 0 < number <= len(trace)]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -21,6 +21,7 @@ Topics = TopicModel | Iterable[Sequence[str]]
 Matrix = NDArray[np.float64]
 
 SMOOTHING = 1e-12  # gensim's and Palmetto's
+ONE_WINDOW = "count"  # smoothing of Mimno et al.: one more window with both words
 
 
 class CoherenceMeasure(NamedTuple):
@@ -115,6 +116,8 @@ class Coherence:
         Number of pairs of words of each topic that occur in the reference, but never in one window.
     counts : WindowCounts
         The counts of words and pairs, with the sizes of the reference.
+    background : tuple of int
+        Topics of the model without a theme (`MetaLDA.topics`). Their top words are arbitrary: means leave them out.
     """
 
     measure: str
@@ -123,15 +126,22 @@ class Coherence:
     n_missing: NDArray[np.int64]
     n_apart: NDArray[np.int64]
     counts: WindowCounts
+    background: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float:
-        """Return the mean over all topics."""
-        return float(self.scores.mean())
+        """Return the mean over all topics that are not background topics."""
+        return float(self._themed.mean())
 
     def best(self, n_topics: int = 20) -> float:
         """Return the mean over the topics with the highest scores, as in the paper; over all if there are fewer."""
-        return float(np.sort(self.scores)[-n_topics:].mean())
+        return float(np.sort(self._themed)[-n_topics:].mean())
+
+    @property
+    def _themed(self) -> NDArray[np.float64]:
+        """Return the scores without those of background topics, unless there are no others."""
+        others: NDArray[np.float64] = np.delete(self.scores, list(self.background))
+        return others if len(others) else self.scores
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -147,6 +157,7 @@ class Coherence:
             {
                 "topic": np.arange(len(self.topics)),
                 "score": self.scores,
+                "background": np.isin(np.arange(len(self.topics)), self.background),
                 "missing": self.n_missing,
                 "apart": self.n_apart,
                 "words": [", ".join(topic) for topic in self.topics],
@@ -155,6 +166,8 @@ class Coherence:
 
     def __repr__(self) -> str:
         size = f"{len(self.topics):,} topics, {len(self.missing):,} words missing"
+        if self.background:
+            size += f", {len(self.background):,} background topics left out"
         return f"Coherence: {self.measure} {self.mean:.4f}, best 20 {self.best():.4f} ({size})"
 
     def _repr_html_(self) -> str:
@@ -180,7 +193,7 @@ def coherence(
     *,
     top_n: int = 10,
     window: int | None = None,
-    smoothing: float = SMOOTHING,
+    smoothing: float | str = SMOOTHING,
     **counting: Any,
 ) -> Coherence | dict[str, Coherence]:
     """Measure how often the top words of topics occur together in a reference corpus.
@@ -206,17 +219,19 @@ def coherence(
         Words per topic. A word that occurs twice in a topic counts once.
     window : int, optional
         Words in a window; the default depends on the measure. 0 for whole documents.
-    smoothing : float
-        Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur.
+    smoothing : float or "count"
+        Added to p(i, j) in logarithms, as in gensim. With 0, NPMI is -1 for words that never co-occur. "count" adds 1
+        to the number of windows with both words: ``coherence(…, "umass", smoothing="count")`` is the mean of
+        log((D(i, j) + 1) / D(j)) of Mimno et al. 2011 (they sum over the pairs).
     **counting
         Other parameters of `count_windows`, such as the field and format of the reference.
 
     Returns
     -------
     Coherence, or dict of them
-        Scores by topic, their mean and the mean of the best 20; the number of words that the reference does not
-        contain. These words are left out, as in gensim. A topic with fewer than two remaining words scores 0. No score
-        is NaN.
+        Scores by topic, their mean and the mean of the best 20, both without the background topics of a model; the
+        number of words that the reference does not contain. These words are left out, as in gensim. A topic with fewer
+        than two remaining words scores 0. No score is NaN.
 
     Examples
     --------
@@ -238,7 +253,10 @@ def coherence(
     else:
         words = (word for each in named.values() for topic in each for word in topic)
         counts = count_windows(words, reference, window=kind.window if window is None else window, **counting)
-    found = {name: score_topics(each, counts, measure, smoothing=smoothing) for name, each in named.items()}
+    found = {
+        name: replace(score_topics(each, counts, measure, smoothing=smoothing), background=_background(several[name]))
+        for name, each in named.items()
+    }
     if len(counts.missing) == len(counts.words):
         raise InputError(
             f"none of the {len(counts.words):,} words of the topics is in the reference: "
@@ -247,8 +265,13 @@ def coherence(
     return found if isinstance(topics, Mapping) else found[""]
 
 
+def _background(topics: Topics) -> tuple[int, ...]:
+    """Return the background topics of a model; lists of words have none."""
+    return tuple(np.flatnonzero(topics.fitted_.is_background).tolist()) if isinstance(topics, TopicModel) else ()
+
+
 def score_topics(
-    topics: Iterable[Sequence[str]], counts: WindowCounts, measure: str = "npmi", *, smoothing: float = SMOOTHING
+    topics: Iterable[Sequence[str]], counts: WindowCounts, measure: str = "npmi", *, smoothing: float | str = SMOOTHING
 ) -> Coherence:
     """Score topics from counts of windows; see `coherence`.
 
@@ -262,23 +285,27 @@ def score_topics(
     [1.0]
     """
     kind = find_measure(measure, smoothing)
+    added = 1 / max(counts.n_windows, 1) if isinstance(smoothing, str) else smoothing
     words = as_topics(topics)
     tables = [counts.of(topic) for topic in words]
     return Coherence(
         measure=measure,
         topics=words,
-        scores=np.array([_score(kind, table, counts.n_windows, smoothing) for table in tables]),
+        scores=np.array([_score(kind, table, counts.n_windows, added) for table in tables]),
         n_missing=np.array([(np.diagonal(table) == 0).sum() for table in tables]),
         n_apart=np.array([_pairs_apart(table) for table in tables]),
         counts=counts,
     )
 
 
-def find_measure(name: str, smoothing: float = SMOOTHING) -> CoherenceMeasure:
+def find_measure(name: str, smoothing: float | str = SMOOTHING) -> CoherenceMeasure:
     """Return the measure of this name, or raise an InputError for unknown names and missing smoothing."""
     if name not in MEASURES:
         raise InputError(f"measure={name!r} is unknown: use one of {', '.join(MEASURES)}")
-    if not 0 <= smoothing < 1 or (smoothing == 0 and MEASURES[name].needs_smoothing):
+    if isinstance(smoothing, str):
+        if smoothing != ONE_WINDOW:
+            raise InputError(f"smoothing={smoothing!r}: give a small number, or {ONE_WINDOW!r} for one more window")
+    elif not 0 <= smoothing < 1 or (smoothing == 0 and MEASURES[name].needs_smoothing):
         raise InputError(f"smoothing={smoothing!r}: {name} needs a small positive number, such as {SMOOTHING}")
     return MEASURES[name]
 

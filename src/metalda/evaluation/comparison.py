@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
+from metalda.evaluation.clustering import hide_labels
 from metalda.evaluation.matching import word_stability
 from metalda.evaluation.measures import MEASURES, PerplexityOptions, Split, measure_model
 from metalda.evaluation.named_models import NamedModel, name_models
@@ -23,7 +24,7 @@ from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progre
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
 from metalda.models.registry import parameters_of
-from metalda.models.saving import fingerprint
+from metalda.models.saving import fingerprint, fingerprint_labels
 from metalda.storage import check_writable, replacing, write_document
 from metalda.storage.manifest import package_version
 from metalda.utils.csv_writer import write_csv
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = (*MEASURES, "stability")  # the last one needs all runs of a model
-_VERSION = 3  # of the measures; incremented when the computation of a measure changes
+_VERSION = 4  # of the measures; incremented when the computation of a measure changes
 _WITHOUT_EFFECT = ("vocabulary", "verbose")
 
 
@@ -46,6 +47,7 @@ class ComparisonRun:
     parameters: dict[str, Any]
     train: str
     test: str
+    hidden: str | None
     draws: str
     unseen: str
 
@@ -54,8 +56,16 @@ class ComparisonRun:
         """Describe the fit of a model on the training documents of a split."""
         given = model.get_params(deep=False)
         parameters = {name: _plain(name, value) for name, value in given.items() if name not in _WITHOUT_EFFECT}
-        kind = type(model).__name__
-        return cls(package_version(), _VERSION, kind, parameters, *split.fingerprints, options.draws, options.unseen)
+        return cls(
+            package_version(),
+            _VERSION,
+            type(model).__name__,
+            parameters,
+            *split.fingerprints,
+            None if split.hidden is None else fingerprint_labels(split.hidden),
+            options.draws,
+            options.unseen,
+        )
 
     @property
     def file(self) -> str:
@@ -133,6 +143,7 @@ def compare(
     corpus: Corpus,
     models: str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel],
     *,
+    hidden_labels: Any = None,
     test: Corpus | None = None,
     test_size: float = 0.2,
     seeds: int | Sequence[int] = 3,
@@ -153,6 +164,9 @@ def compare(
     models : str, list or dict
         Names as on the command line, with parameters where needed: ``"metalda,lda"``,
         ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict to give them names.
+    hidden_labels : str or labels, optional
+        Labels that no model sees, to compare the topics with: the name of a label column of the corpus, or labels of
+        its documents in any form that `Corpus.from_texts` takes. The result then has ``nmi`` and ``purity``.
     test : Corpus, optional
         Held-out documents. By default each seed holds out a different part of the corpus.
     test_size : float or int
@@ -180,12 +194,16 @@ def compare(
     -------
     DataFrame
         ``perplexity`` of the held-out documents with their labels given; ``coherence``, the mean NPMI of a topic's ten
-        top words in the training documents; ``diversity``, the share of distinct words among the 25 top words of all
+        top words in the training documents, without background topics; ``background``, the share of these in the
+        training tokens; ``diversity``, the share of distinct words among the 25 top words of all
         topics; ``exclusivity``, how exclusively the ten top words of a topic belong to it (`exclusivity`);
         ``label_score``, the quality of labels predicted by logistic regression from topic proportions that were
         inferred without labels, measured (``label_measure``) as accuracy or, where documents have several labels, as
-        micro-F1; ``seconds_per_iteration``, the mean over the second half of the iterations, since the first one may
-        include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words (`stability`).
+        micro-F1; ``label_baseline``, the same for logistic regression on the words (tf-idf), without topics; ``nmi``
+        and ``purity``, the agreement of the most probable topics of the training documents with their hidden labels
+        (`label_agreement`); ``seconds_per_iteration``, the mean over the second half of the iterations, since the first
+        one may include compilation; and ``stability``, the agreement of the seeds' topics by their ten top words
+        (`stability`).
 
     Examples
     --------
@@ -198,6 +216,7 @@ def compare(
     comparison = run_comparison(
         corpus,
         name_models(models, parameters),
+        hidden_labels=hidden_labels,
         test=test,
         test_size=test_size,
         seeds=as_seeds(seeds),
@@ -213,6 +232,7 @@ def run_comparison(
     corpus: Corpus,
     models: Sequence[NamedModel],
     *,
+    hidden_labels: Any = None,
     test: Corpus | None,
     test_size: float,
     seeds: Sequence[int],
@@ -224,11 +244,19 @@ def run_comparison(
     """Run every model with every seed. Ctrl-C raises InterruptedRuns."""
     if folder is not None:
         check_writable(folder, "comparison")
-    fixed = None if test is None else Split.of(corpus, test)
+    if test is not None and isinstance(hidden_labels, str):
+        test, _ = hide_labels(test, hidden_labels)
+    corpus, hidden = hide_labels(corpus, hidden_labels)
+    fixed = None if test is None else Split.of(corpus, test, hidden)
 
     @lru_cache(maxsize=1)
     def split_by(seed: int) -> Split:
-        return fixed or Split.of(*corpus.split(test_size, random_state=seed))
+        if fixed is not None:
+            return fixed
+        train, held_out = corpus.split(test_size, random_state=seed)
+        # the same documents, since the split depends only on their number
+        own = None if hidden is None else corpus.with_labels(hidden).split(test_size, random_state=seed)[0].labels
+        return Split.of(train, held_out, own)
 
     _require_runnable(models, split_by(seeds[0]).train)
     settings = {"documents": len(corpus), "words": corpus.n_tokens, "seeds": list(seeds), **asdict(options)}
@@ -293,6 +321,7 @@ def search_k(
     n_components: Iterable[int] = (10, 20, 50, 100),
     model: str | TopicModel = "metalda",
     *,
+    hidden_labels: Any = None,
     test: Corpus | None = None,
     test_size: float = 0.2,
     seeds: int | Sequence[int] = 3,
@@ -317,7 +346,7 @@ def search_k(
         The numbers of topics to try.
     model : str or unfitted model
         A name as in `compare`, such as ``"metalda:doc_prior=default"``, or an unfitted model.
-    test, test_size, seeds, draws, unseen, checkpoint_every, verbose
+    hidden_labels, test, test_size, seeds, draws, unseen, checkpoint_every, verbose
         As in `compare`.
     folder : path, optional
         Folder for the result of each run, as in `compare`. The same call resumes from there, and a call with more
@@ -344,6 +373,7 @@ def search_k(
     comparison = run_comparison(
         corpus,
         models_by_size(model, n_components, parameters),
+        hidden_labels=hidden_labels,
         test=test,
         test_size=test_size,
         seeds=as_seeds(seeds),

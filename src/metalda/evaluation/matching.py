@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from metalda.errors import InputError
+from metalda.models.chains import bhattacharyya
 from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
@@ -79,17 +80,12 @@ def shared_words(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray[n
 
 
 def affinity(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:
-    """Return the Bhattacharyya coefficients ``sum_v sqrt(phi[k, v] phi'[j, v])`` of the topics of two models.
+    """Return the Bhattacharyya coefficients of the topics of two models.
 
-    They are 1 for equal topics, and 0 for topics without a common word; 1 minus the coefficient is the squared
-    Hellinger distance. A word outside one vocabulary has probability 0 there.
+    A word outside one vocabulary has probability 0 there.
     """
     left, right = shared_words(first.vocabulary_, second.vocabulary_)
-    roots: list[NDArray[np.float64]] = [
-        np.sqrt(model.components_[:, columns].astype(np.float64)) for model, columns in ((first, left), (second, right))
-    ]
-    similarity: NDArray[np.float64] = np.minimum(roots[0] @ roots[1].T, 1.0)  # rounding may leave it slightly above
-    return similarity
+    return bhattacharyya(first.fitted_.phi[left], second.fitted_.phi[right])
 
 
 def model_distances(first: TopicModel, second: TopicModel) -> NDArray[np.float64]:

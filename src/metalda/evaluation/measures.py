@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
+from metalda.evaluation.clustering import NOT_COMPARED, label_agreement
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
 from metalda.models.fitted import top_indices
@@ -18,7 +21,18 @@ from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
 
 ACCURACY, MICRO_F1 = "accuracy", "micro-F1"
-MEASURES = ("perplexity", "coherence", "diversity", "exclusivity", "label_score", "seconds_per_iteration")
+MEASURES = (
+    "perplexity",
+    "coherence",
+    "diversity",
+    "exclusivity",
+    "label_score",
+    "label_baseline",
+    "nmi",
+    "purity",
+    "background",
+    "seconds_per_iteration",
+)
 _MAX_LABELS = 500  # for which a classifier is trained
 _KEPT_WORDS = 10  # of each topic; the topics of runs are compared by them
 
@@ -79,14 +93,18 @@ def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
 def topic_coherence(model: TopicModel, corpus: Corpus | None) -> NDArray[np.float64] | None:
     """Return NPMI of the ten top words of each topic, with documents as windows, -1 for words that never co-occur.
 
-    Returns None without documents, if no top word occurs in them, or for a vocabulary of one word.
+    It is NaN for a background topic, whose top words are arbitrary, unless there are no others. Returns None without
+    documents, if no top word occurs in them, or for a vocabulary of one word.
     """
     if corpus is None or len(model.vocabulary_) < 2:
         return None
     top = {model.vocabulary_[v] for v in np.unique(top_indices(model.components_, 10))}
     if top.isdisjoint(corpus.vocabulary[v] for v in np.unique(corpus.words)):
         return None
-    return coherence(model, corpus, "npmi", window=0, smoothing=0).scores
+    found = coherence(model, corpus, "npmi", window=0, smoothing=0)
+    if len(found.background) == len(found.scores):
+        return found.scores
+    return np.where(model.fitted_.is_background, np.nan, found.scores)
 
 
 class LabelScore(NamedTuple):
@@ -97,9 +115,9 @@ class LabelScore(NamedTuple):
 
 
 def label_accuracy(
-    theta_train: NDArray[np.floating],
+    theta_train: Any,
     labels_train: NamedMatrix,
-    theta_test: NDArray[np.floating],
+    theta_test: Any,
     labels_test: NamedMatrix,
 ) -> LabelScore:
     """Predict labels from topic proportions by logistic regression.
@@ -132,23 +150,46 @@ def label_accuracy(
     return LabelScore(measure, float(2 * hits / (2 * hits + errors)))
 
 
-def _labeled(theta: NDArray[np.floating], labels: NamedMatrix) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+def _labeled(theta: Any, labels: NamedMatrix) -> tuple[Any, NDArray[np.bool_]]:
     """Return the proportions of the documents that have labels, and an indicator matrix of these labels."""
-    if len(theta) != len(labels):
-        raise InputError(f"topic proportions of {len(theta):,} documents, but labels of {len(labels):,}")
+    if theta.shape[0] != len(labels):
+        raise InputError(f"topic proportions of {theta.shape[0]:,} documents, but labels of {len(labels):,}")
     truth = labels.matrix.toarray() != 0
     kept = truth.any(axis=1)
-    return np.asarray(theta)[kept], truth[kept]
+    return theta[kept], truth[kept]
 
 
-def _classify(
-    theta: NDArray[np.floating], classes: NDArray[np.generic], new_theta: NDArray[np.floating]
-) -> NDArray[np.generic]:
+def label_baseline(train: Corpus, test: Corpus) -> LabelScore:
+    """Predict labels from words, without topics: logistic regression on tf-idf, scored as in `label_accuracy`.
+
+    Words that only test documents have are left out.
+
+    Examples
+    --------
+    >>> from metalda import Corpus
+    >>> from metalda.evaluation import label_baseline
+    >>> train = Corpus.from_texts(["cat dog", "dog cat", "rain sun", "sun rain"], ["pets", "pets", "sky", "sky"])
+    >>> label_baseline(train, Corpus.from_texts(["cat", "rain"], ["pets", "sky"]))
+    LabelScore(measure='accuracy', value=1.0)
+    """
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    if train.labels is None or test.labels is None:
+        raise InputError("the training documents and the test documents must have labels; give them as y, or --labels")
+    column = {word: v for v, word in enumerate(train.vocabulary)}
+    known = [v for v, word in enumerate(test.vocabulary) if word in column]
+    moves = np.ones(len(known)), (known, [column[test.vocabulary[v]] for v in known])
+    counts = test.counts() @ csr_array(moves, shape=(len(test.vocabulary), len(train.vocabulary)))
+    tfidf = TfidfTransformer(sublinear_tf=True).fit(train.counts())
+    return label_accuracy(tfidf.transform(train.counts()), train.labels, tfidf.transform(counts), test.labels)
+
+
+def _classify(theta: Any, classes: NDArray[np.generic], new_theta: Any) -> NDArray[np.generic]:
     """Predict the class of each new document; if training documents have a single class, return that class."""
     from sklearn.linear_model import LogisticRegression
 
     if (classes == classes[0]).all():
-        return np.full(len(new_theta), classes[0])
+        return np.full(new_theta.shape[0], classes[0])
     return np.asarray(LogisticRegression(max_iter=1000).fit(theta, classes).predict(new_theta))
 
 
@@ -159,14 +200,20 @@ class Split:
     train: Corpus
     test: Corpus
     fingerprints: tuple[str, str]
+    hidden: NamedMatrix | None = None  # labels of the training documents that training does not see
 
     @classmethod
-    def of(cls, train: Corpus, test: Corpus) -> Split:
+    def of(cls, train: Corpus, test: Corpus, hidden: NamedMatrix | None = None) -> Split:
         """Return the split; InputError if the held-out documents have no words to score."""
         words = test.words[every_second(test.offsets)]
         if {test.vocabulary[v] for v in np.unique(words)}.isdisjoint(train.vocabulary):
             raise InputError("no words to score: no test document has a second word that the training documents have")
-        return cls(train, test, (fingerprint_corpus(train), fingerprint_corpus(test)))
+        return cls(train, test, (fingerprint_corpus(train), fingerprint_corpus(test)), hidden)
+
+    @cached_property
+    def label_baseline(self) -> LabelScore:
+        """Return the score of labels that are predicted from words, which is the same for all models."""
+        return label_baseline(self.train, self.test)
 
 
 @dataclass(frozen=True)
@@ -185,18 +232,23 @@ class PerplexityOptions:
 def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -> dict[str, Any]:
     """Return all measures of a fitted model, None if one does not apply, and the top words of its topics."""
     train, test = split.train, split.test
-    score = None
+    score, baseline = None, float("nan")
     if _is_predictable(train.labels) and _is_predictable(test.labels):
         # Labels are hidden from both parts: otherwise the proportions would contain the answer.
         theta, new_theta = (np.asarray(model.transform(part.without_labels())) for part in (train, test))
         score = label_accuracy(theta, train.labels, new_theta, test.labels)
+        baseline = split.label_baseline.value
     coherences = topic_coherence(model, train)
+    agreement = NOT_COMPARED if split.hidden is None else label_agreement(model.doc_topics_, split.hidden)
     measures = {
         "perplexity": model.perplexity(test, draws=options.draws, unseen=options.unseen),
-        "coherence": float("nan") if coherences is None else float(coherences.mean()),
+        "coherence": float("nan") if coherences is None else float(np.nanmean(coherences)),
         "diversity": topic_diversity(model),
         "exclusivity": exclusivity(model),
         "label_score": float("nan") if score is None else score.value,
+        "label_baseline": baseline,
+        "background": float(model.fitted_.topic_shares[model.fitted_.is_background].sum()),
+        **agreement._asdict(),
         "seconds_per_iteration": float(np.mean(model.history_["seconds"][model.n_iter_ // 2 :])),
     }
     figures = {name: value if np.isfinite(value) else None for name, value in measures.items()}

@@ -24,6 +24,7 @@ _PANELS = {  # by measure; those without a value are not drawn
     "exclusivity": "exclusivity",
     "stability": "stability across seeds",
     "label_score": "prediction of labels",
+    "nmi": "agreement with hidden labels (NMI)",
 }
 _COLUMNS = 3  # of panels
 MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
@@ -220,7 +221,14 @@ def _axes(ax: Any, width: float, height: float) -> Any:
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
-    return [_name(f"topic{topic}: {', '.join(model.topic_words(topic, 3)['word'])}") for topic in topics]
+    is_background = model.fitted_.is_background
+    n_chains, counts = len(model.chains_), model.fitted_.chain_counts
+    names = []
+    for topic in topics:
+        found = "" if counts[topic] == n_chains else f" ({counts[topic]} of {n_chains} chains)"
+        words = "background" if is_background[topic] else ", ".join(model.topic_words(topic, 3)["word"])
+        names.append(_name(f"topic{topic}{found}: {words}"))
+    return names
 
 
 def _name(name: object) -> str:

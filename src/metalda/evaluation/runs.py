@@ -224,7 +224,7 @@ def fit_whole(model: TopicModel, train: Corpus, checkpoint: Path | None, every: 
     resume = checkpoint is not None and Checkpoint(checkpoint, every, {}).exists
     with _without_early_stop_warning():
         model.fit(train, checkpoint=checkpoint, checkpoint_every=every, resume=resume)
-    if model.n_iter_ < model.n_iter:
+    if model.was_stopped_:
         raise KeyboardInterrupt
 
 

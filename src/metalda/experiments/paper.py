@@ -38,7 +38,7 @@ MODELS = {
         PaperModel("PLLDA", "pllda", labels=True),
         PaperModel("LF-LDA", "lflda", features=True),
         PaperModel("WF-LDA", "wflda", features=True),
-        PaperModel("GPU-DMM", "gpudmm", features=True),
+        PaperModel("GPU-DMM", "gpudmm:word_prior=0.01", features=True),
         PaperModel("MetaLDA-0.1-wf", "metalda:weight_prior=gamma,doc_prior=0.1,word_prior=features", features=True),
         PaperModel("MetaLDA-def-wf", "metalda:weight_prior=gamma,doc_prior=default,word_prior=features", features=True),
         PaperModel("MetaLDA", "metalda:weight_prior=gamma", labels=True, features=True),

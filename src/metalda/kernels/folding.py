@@ -1,7 +1,7 @@
 """Kernels for new documents with fixed phi: infer topics, score words, and infer label sets.
 
-Every document has a separate random generator, seeded by a key made of its words and labels, so its result does not
-depend on the other documents of a batch.
+In `fold_in` every document has a separate random generator, seeded by a key made of its words and labels, so its result
+does not depend on the other documents of a batch. `mix_label_sets` is deterministic.
 """
 
 import math
@@ -10,7 +10,9 @@ import numpy as np
 from numba import float32
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.helpers import FAINT, choose_topic, log_rising, multiply_rising, next_uniform, stir
+from metalda.kernels.helpers import FAINT, SMALL, choose_topic, next_uniform, stir
+
+FAINTEST_RATIO = float32(1e-12)  # of probabilities of a word in two topics
 
 
 @helper
@@ -109,74 +111,117 @@ def score_tokens(words, offsets, theta, phi, probabilities):
 
 
 @helper
-def _weigh_sets(counts, used, n_used, length, log_shares, alpha, alpha_sums, draw, weights):
-    """Fill p(set | m[d, .]) ∝ share of the set times the Dirichlet-multinomial probability of the counts."""
-    n_sets = weights.shape[0]
-    highest = -np.inf
-    for r in range(n_sets):
-        log_weight, product = log_shares[r] - log_rising(alpha_sums[draw, r], length), 1.0
-        for j in range(n_used):
-            k = used[j]
-            log_weight, product = multiply_rising(log_weight, product, alpha[draw, r, k], counts[k])
-        weights[r] = log_weight + math.log(product)
-        highest = max(highest, weights[r])
-    total = 0.0
-    for r in range(n_sets):
-        weights[r] = math.exp(weights[r] - highest)
-    for r in range(n_sets):
-        total += weights[r]
-    for r in range(n_sets):
-        weights[r] /= total
+def _gather_words(words, first, last, phi, rows):
+    """Fill rows[i] with phi of a document's words, each divided by its maximum, in an order that scatters positions.
+
+    The divisor is the same for every label set, so it cancels. Neighboring words are often about one topic. Steps of
+    0.618 of the length, a number that has no common divisor with it, separate them.
+    """
+    length, n_topics = last - first, phi.shape[1]
+    step = max(1, int(0.618 * length))
+    while math.gcd(step, length) > 1:
+        step += 1
+    for i in range(length):
+        word = words[first + (i * step) % length]
+        highest = phi[word, 0]
+        for k in range(n_topics):
+            highest = max(highest, phi[word, k])
+        for k in range(n_topics):  # a word without any probability tells nothing; denormal floats are slow
+            rows[i, k] = max(phi[word, k] / highest, FAINTEST_RATIO) if highest > float32(0) else float32(1)
+
+
+@helper
+def _follow_words(rows, length, backward, set_alpha, alpha_sum, factor):
+    """Return log p(words | alpha) word by word, and leave alpha[k] + E m[k] in `factor`.
+
+    p(w) = sum_k (alpha[k] + E m[k]) phi[w, k] / (alpha[.] + i), where E m holds the expected topics of the i words
+    before w. The probability of the first two words is exact. The topics of a word are not revised given the words
+    after it: that is nearer to the sum over all topics, but predicts held-out words less well (see docs/model.md).
+    """
+    n_topics = factor.shape[0]
+    log_product, product = 0.0, 1.0
+    for k in range(n_topics):
+        factor[k] = set_alpha[k]
+    for j in range(length):
+        i = length - 1 - j if backward else j
+        total = float32(0)
+        for k in range(n_topics):
+            total += factor[k] * rows[i, k]
+        scale = float32(1) / total
+        for k in range(n_topics):
+            factor[k] += factor[k] * rows[i, k] * scale
+        product *= total / (alpha_sum + j)
+        if product < SMALL:
+            log_product, product = log_product + math.log(product), 1.0
+    return log_product + math.log(product)
 
 
 @kernel
-def infer_label_sets(words, offsets, keys, phi, log_shares, alpha, alpha_sums, start, n_burn_in, n_sweeps, chances):
-    """Fill chances[d, r] with p(set r | words of d), averaged over draws; approximates reference.label_set_posterior.
+def mix_label_sets(
+    words,
+    offsets,
+    doc_rows,
+    set_starts,
+    sets,
+    log_shares,
+    alpha,
+    alpha_sums,
+    phi,
+    powers,
+    n_kept,
+    n_screened,
+    theta,
+    chances,
+):
+    """Fill chances[d, j] with p(set | words) and theta[d, k] with its mean over sets; equals reference.mix_label_sets.
 
-    Alternates between the topics of the words given the alpha[draw, set, k] of the set, and the set given the topics.
-    The probabilities of the sets are averaged instead of the sets drawn (Rao–Blackwell). One chain passes through all
-    draws, with n_burn_in sweeps at the start of each. The first topics are drawn under the alpha `start`.
+    The document's row r may have the label sets c = set_starts[r] … set_starts[r + 1] - 1, which is j = 0, 1, …, with
+    p(set) = exp(log_shares[c]) and alpha[sets[c]]. p(set | words) ∝ p(set) p(words | set)^power. The likelihood is the
+    geometric mean over the two directions of `_follow_words`, and theta given the set the mean over both. Of more than
+    `n_kept` sets those are kept that explain the first `n_screened` words best.
     """
-    n_draws, n_sets, n_topics = alpha.shape
-    counts = np.zeros(n_topics, np.int64)
-    used = np.empty(n_topics, np.int64)
-    current = np.empty(n_topics, np.float64)
-    token_weights = np.empty(n_topics, np.float64)
-    set_weights = np.empty(n_sets, np.float64)
-    topics = np.empty(_longest(offsets), np.int64)
+    n_topics = alpha.shape[1]
+    rows = np.empty((_longest(offsets), n_topics), np.float32)
+    factor = np.empty(n_topics, np.float32)
+    means = np.empty((n_kept, n_topics), np.float64)
+    weights = np.empty(n_kept, np.float64)
     for d in range(offsets.shape[0] - 1):
-        first, last = offsets[d], offsets[d + 1]
-        state = keys[d]
+        length, start = offsets[d + 1] - offsets[d], set_starts[doc_rows[d]]
+        n_sets = set_starts[doc_rows[d] + 1] - start
+        _gather_words(words, offsets[d], offsets[d + 1], phi, rows)
+        kept = np.arange(n_sets)
+        if n_sets > n_kept:
+            screened = np.empty(n_sets, np.float64)
+            for j in range(n_sets):
+                r = sets[start + j]
+                log_likelihood = _follow_words(rows, min(length, n_screened), False, alpha[r], alpha_sums[r], factor)
+                screened[j] = -log_shares[start + j] - powers[d] * log_likelihood
+            kept = np.argsort(screened, kind="mergesort")[:n_kept]
+        highest = -np.inf
+        for a in range(kept.shape[0]):
+            r = sets[start + kept[a]]
+            weights[a] = log_shares[start + kept[a]]
+            for k in range(n_topics):
+                means[a, k] = 0.0
+            for backward in range(2):
+                log_likelihood = _follow_words(rows, length, backward == 1, alpha[r], alpha_sums[r], factor)
+                weights[a] += powers[d] * log_likelihood / 2
+                for k in range(n_topics):
+                    means[a, k] += factor[k] / (2 * (alpha_sums[r] + length))
+            highest = max(highest, weights[a])
+        total = 0.0
+        for a in range(kept.shape[0]):
+            total += math.exp(weights[a] - highest)
         for k in range(n_topics):
-            counts[k] = 0
-            current[k] = start[k]
-        for r in range(n_sets):
-            chances[d, r] = 0.0
-        for turn in range(n_draws * (n_burn_in + n_sweeps)):
-            draw, sweep = turn // (n_burn_in + n_sweeps), turn % (n_burn_in + n_sweeps)
-            for i in range(first, last):
-                if turn > 0:
-                    counts[topics[i - first]] -= 1
-                word = words[i]
-                total = 0.0
-                for k in range(n_topics):
-                    token_weights[k] = (current[k] + counts[k]) * phi[word, k]
-                for k in range(n_topics):
-                    total += token_weights[k]
-                state, uniform = next_uniform(state)
-                new = choose_topic(token_weights, n_topics, uniform * total)
-                topics[i - first] = new
-                counts[new] += 1
-            n_used = 0
+            factor[k] = float32(0)
+        chances[d] = float32(0)
+        for a in range(kept.shape[0]):
+            chance = math.exp(weights[a] - highest) / total
+            chances[d, kept[a]] = chance
             for k in range(n_topics):
-                if counts[k] > 0:
-                    used[n_used] = k
-                    n_used += 1
-            _weigh_sets(counts, used, n_used, last - first, log_shares, alpha, alpha_sums, draw, set_weights)
-            state, uniform = next_uniform(state)
-            chosen = choose_topic(set_weights, n_sets, uniform)
-            for k in range(n_topics):
-                current[k] = alpha[draw, chosen, k]
-            if sweep >= n_burn_in:
-                for r in range(n_sets):
-                    chances[d, r] += set_weights[r] / (n_draws * n_sweeps)
+                factor[k] += float32(chance * means[a, k])
+        mass = 0.0
+        for k in range(n_topics):
+            mass += factor[k]
+        for k in range(n_topics):
+            theta[d, k] = float32(factor[k] / mass)

@@ -144,6 +144,7 @@ def draw_poisson_normal(events, log_exposure, precision, rng):
     """
     if log_exposure == -math.inf:  # no document has the label
         return events / precision + rng.standard_normal() / math.sqrt(precision)
+    log_exposure = min(log_exposure, 1e4)  # infinite where weights are beyond the range of floats
     v = find_mode(events + precision * log_exposure, precision)
     e = math.exp(v)
     d = 1.2 / math.sqrt(e + precision)

@@ -39,14 +39,14 @@ FEW_FACTORS = 12  # largest number of factors of a rising factorial that are mul
 
 
 @kernel
-def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, n_labels, rng):
+def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, row_values, n_labels, rng):
     """Step 2: draw q[d] ~ Beta(alpha[d, .], N[d]) and t[d, k] ~ CRP(alpha[d, k], m[d, k]).
 
-    Returns the sum of t by label and topic, and the sum of -log q by row. Empty documents have no effect. The draws
-    equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
+    Returns the sum of t times the value of the label by label and topic, and the sum of -log q by row. Empty documents
+    have no effect. The draws equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
     n_rows, n_topics = alpha.shape
-    label_tables = np.zeros((n_labels, n_topics), np.int64)
+    label_tables = np.zeros((n_labels, n_topics), np.float64)
     minus_log_q = np.zeros(n_rows, np.float64)
     doc_counts = np.zeros(n_topics, np.int64)
     for d in range(offsets.shape[0] - 1):
@@ -63,7 +63,7 @@ def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, ro
                 tables = draw_tables(float(alpha[row, k]), doc_counts[k], rng)
                 doc_counts[k] = 0
                 for j in range(row_starts[row], row_starts[row + 1]):
-                    label_tables[row_labels[j], k] += tables
+                    label_tables[row_labels[j], k] += tables * row_values[j]
     return label_tables, minus_log_q
 
 
@@ -180,7 +180,7 @@ def draw_weights(
                     exposure = topic_scales[start + k] * total
                     if precisions[label] > 0.0:
                         log_exposure = math.log(exposure) if exposure > 0.0 else -math.inf
-                        tables = float(label_tables[label, start + k])
+                        tables = label_tables[label, start + k]
                         log_new = draw_poisson_normal(tables, log_exposure, precisions[label], rng)
                     else:
                         log_new = log_gammas[label, start - block + k] - math.log(shape + exposure)

@@ -57,8 +57,8 @@ class Design:
         if labels is not None:
             if not real and not labels.is_binary:
                 raise InputError(
-                    "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins), "
-                    "or use DMR, which accepts numbers as labels of documents"
+                    "labels and word features must be 0 or 1 here; cut numbers into intervals (bins, --bins). Numbers "
+                    "as labels of documents need DMR, or MetaLDA with doc_prior='labels' and weight_prior='normal'"
                 )
             names, matrix = labels.names, labels.matrix
             numbers = not labels.is_binary if numbers is None else numbers
@@ -150,11 +150,11 @@ class Design:
         return find_references(self.null_space, self.label_sizes[:-1])
 
     def stand_ins(self, new: Design) -> sparse.csr_array:
-        """Return the training rows that stand in for rows of new documents with missing labels [new row, row].
+        """Return the training rows that new documents with missing labels may have, with their shares [new row, row].
 
         The documents of this design do not identify alpha of a label set such as a section without a year, if every
-        document has both. Its alpha is the average over the documents that have the most labels in common with it: over
-        those of the section. Rows of identified label sets are empty.
+        document has both. Such a document may have the labels of those documents that have the most labels in common
+        with it: those of the section. Rows of identified label sets are empty.
         """
         shares = sparse.lil_array((new.n_rows, self.n_rows))
         for i in self._not_identified(new):
@@ -191,6 +191,12 @@ class Design:
     def has_numbers(self) -> bool:
         """Return whether some values are neither 0 nor 1."""
         return bool((self.row_values != 1).any())
+
+    @cached_property
+    def is_number(self) -> NDArray[np.bool_]:
+        """Return which labels have values other than 0 and 1."""
+        others = np.bincount(self.row_labels[self.row_values != 1], minlength=len(self.names))
+        return others > 0
 
     @property
     def bare_row(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,9 @@ from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.storage import write_folder
 from metalda.training.checkpoint import open_checkpoint
 from metalda.training.distributed.cluster import Cluster
-from metalda.training.loop import Trained, kept_iterations, train, weight_iterations
+from metalda.training.loop import Trained, chain_seeds, train
 from metalda.training.memory import require_memory
+from metalda.training.schedule import Stage
 from metalda.utils.convergence import trend
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
@@ -78,7 +80,7 @@ class TopicModel(FoldingIn):
         Returns
         -------
         self
-            Ctrl-C ends training early and keeps the result so far.
+            Ctrl-C ends training early and keeps the result so far, of all chains.
         """
         self._validate_params()
         labels = y if self.uses_labels else None
@@ -87,26 +89,33 @@ class TopicModel(FoldingIn):
             raise InputError("the corpus is empty: there is no document to learn from")
         if corpus.n_tokens == 0:
             raise InputError("every document is empty: there is no word to learn from; check the tokenizing options")
+        if isinstance(self.n_iter, str) and self.burn_in is not None:
+            raise InputError('n_iter="auto" keeps the second half of the iterations: leave burn_in (--burn-in) out')
         problem = self._build_problem(corpus)
-        keep, n_jobs = kept_iterations(self.n_iter, self.n_burn_in, self.thin, self.n_draws), count_jobs(self.n_jobs)
-        self._warn_of_settings(corpus, problem.n_topics, len(keep))
+        stages = [
+            Stage.plan(problem, n_iter, self._burn_in_of(n_iter), self.thin, self.n_draws)
+            for n_iter in self._stage_lengths()
+        ]
+        n_kept, n_jobs = len(stages[0].keep), count_jobs(self.n_jobs)
+        self._warn_of_settings(corpus, problem.n_topics, n_kept)
         cluster = None if client is None else self._require_cluster(client, problem)
-        require_memory(problem, max(self.n_draws, len(keep)), n_jobs)
+        n_held = max(self.n_draws, n_kept) * min(len(stages), 2)  # draws of this stage, and of the one before
+        require_memory(problem, n_held, n_jobs, self.n_chains)
         with open_checkpoint(checkpoint, checkpoint_every, lambda: identify(self, corpus, problem), resume) as opened:
-            trained = train(
+            chains = train(
                 problem,
-                n_iter=self.n_iter,
-                keep=keep,
-                keep_weights=weight_iterations(problem, self.n_iter, self.n_burn_in),
-                seed=int(check_random_state(self.random_state).randint(2**31)),
+                stages=stages,
+                until_settled=isinstance(self.n_iter, str),
+                seeds=chain_seeds(int(check_random_state(self.random_state).randint(2**31)), self.n_chains),
                 n_jobs=n_jobs,
                 verbose=self.verbose,
                 checkpoint=opened,
                 cluster=cluster,
             )
-        self._warn_if_rising(trained)
-        return self._keep_result(
-            trained,
+        if not isinstance(self.n_iter, str):
+            self._warn_if_rising(chains)
+        self._keep_result(
+            chains,
             corpus.vocabulary,
             problem.doc_prior,
             problem.word_prior,
@@ -114,15 +123,34 @@ class TopicModel(FoldingIn):
             n_shards=len(problem.shards),
             named_words=self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_"),
         )
+        self._hint_of_background()
+        return self
 
-    def _warn_if_rising(self, trained: Trained) -> None:
-        """Warn if the log-likelihood still rises after the burn-in: the chain has not reached its distribution."""
-        rise = trend(trained.history["log_likelihood"][self.n_burn_in :])
-        if rise > MOST_RISE:
+    def _hint_of_background(self) -> None:
+        """Give a hint if some topics collect rare words instead of a theme, with the remedies."""
+        found = np.flatnonzero(self.fitted_.is_background)
+        if not len(found):
+            return
+        numbers = f"topic{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        remedies = ["drop rare words (min_df, --min-df)", "drop frequent words (max_df, --max-df)"]
+        if isinstance(self.get_params(deep=False).get("word_prior"), str):
+            remedies.append("fix the prior of words (word_prior=0.01, --word-prior 0.01)")
+        hint(
+            f"{numbers}: no theme, but rare words from the whole vocabulary, with "
+            f"{self.fitted_.topic_shares[found].sum():.1%} of the tokens. To avoid such background topics, "
+            f"{', '.join(remedies[:-1])} or {remedies[-1]}"
+        )
+
+    def _warn_if_rising(self, chains: Sequence[Trained]) -> None:
+        """Warn if the log-likelihood still rises after the burn-in: a chain has not reached its distribution."""
+        rises = [trend(chain.history["log_likelihood"][self.n_burn_in :]) for chain in chains]
+        rising = [rise for rise in rises if rise > MOST_RISE]
+        if rising:
+            which = f" in {len(rising)} of {len(chains)} chains" if len(chains) > 1 else ""
             warn(
-                f"the log-likelihood still rises after {trained.n_sweeps:,} iterations: by {rise:.0f} standard "
-                "deviations over those that are kept. Topics and effects may still change: make n_iter (--iterations) "
-                "larger"
+                f"the log-likelihood still rises{which} after {chains[0].n_sweeps:,} iterations: by {max(rising):.0f} "
+                "standard deviations over those that are kept. Topics and effects may still change: make n_iter "
+                '(--iterations) larger, or "auto"'
             )
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
@@ -180,7 +208,7 @@ class TopicModel(FoldingIn):
         if n_kept < self.n_draws != type(self).n_draws:  # the default is the largest number
             thin = 1 if self.thin is None else self.thin
             needed = thin * (self.n_draws - 1) + 1  # iterations after the burn-in
-            n_iter = max(2 * needed if self.burn_in is None else 0, self.n_burn_in + needed)
+            n_iter = max(2 * needed if self.burn_in is None else 0, self._burn_in_of(self._stage_lengths()[0]) + needed)
             lower = "" if thin == 1 else f", or lower thin (--thin), which is {thin:,}"
             hint(
                 f"n_draws={self.n_draws:,}, but the iterations after the burn-in give {n_kept:,}: raise n_iter "
@@ -207,7 +235,7 @@ class TopicModel(FoldingIn):
 
     def _keep_result(
         self,
-        trained: Trained,
+        chains: Sequence[Trained],
         vocabulary: tuple[str, ...],
         doc_prior: LogLinear,
         word_prior: LogLinear,
@@ -217,22 +245,28 @@ class TopicModel(FoldingIn):
         named_words: bool,
     ) -> Self:
         """Build `fitted_`, for `fit`, `load` and the Mallet import."""
-        self._fitted = Fitted(
-            draws=trained.draws,
-            weights=trained.weights,
-            phi=self._mean_phi(trained.draws, vocabulary, word_prior),
-            doc_topics=trained.doc_topics,
-            vocabulary=vocabulary,
-            doc_prior=doc_prior,
-            word_prior=word_prior,
-            history=trained.history,
-            schema=schema,
-            seed=trained.seed,
-            n_iter=trained.n_sweeps,
-            n_shards=n_shards,
-            named_words=named_words,
-            parameters={name: value for name, value in self.get_params(deep=False).items() if name not in _FREE},
-        )
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        results = [
+            Fitted(
+                draws=trained.draws,
+                weights=trained.weights,
+                phi=self._mean_phi(trained.draws, vocabulary, word_prior),
+                doc_topics=trained.doc_topics,
+                vocabulary=vocabulary,
+                doc_prior=doc_prior,
+                word_prior=word_prior,
+                history=trained.history,
+                schema=schema,
+                seed=trained.seed,
+                n_iter=trained.n_sweeps,
+                n_shards=n_shards,
+                named_words=named_words,
+                parameters={**parameters, "n_chains": 1},
+            )
+            for trained in chains
+        ]
+        groups = self._topic_groups(results[0].n_topics)
+        self._fitted = results[0] if len(results) == 1 else Fitted.pool(results, groups, parameters)
         self.n_features_in_ = len(vocabulary)  # scikit-learn assigns it, so it cannot be a property
         return self
 

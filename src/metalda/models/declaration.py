@@ -19,8 +19,9 @@ from metalda.meta.design import Design
 from metalda.models.effects import EffectTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
-from metalda.samplers.draws import mean_alpha_of_new, mean_phi, mean_phi_alone, no_extra
-from metalda.samplers.folding import Documents, infer_theta
+from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extra
+from metalda.samplers.folding import Documents, LabelSets, infer_mixed_theta, infer_theta
+from metalda.training.schedule import stage_lengths
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 
@@ -33,10 +34,12 @@ class Declaration(EffectTables):
     """The parameters that all models have, and the methods by which a model differs from others."""
 
     vocabulary: object = None
-    n_iter: int = 1000
+    n_iter: int | str = 1000
+    n_iter_limit: int = 8000
     burn_in: int | None = None
     thin: int | None = None
     n_draws: int = 15
+    n_chains: int = 1
     n_jobs: int | None = 1
     n_shards: int | str = "auto"
     random_state: object = None
@@ -44,10 +47,12 @@ class Declaration(EffectTables):
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         "vocabulary": "no_validation",
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_iter_limit": [Interval(Integral, 1, None, closed="left")],
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
         "thin": [Interval(Integral, 1, None, closed="left"), None],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
@@ -68,10 +73,30 @@ class Declaration(EffectTables):
     def _prior_of_words(self, design: Design) -> LogLinear:
         """Return the prior of words with these features."""
 
+    def _stage_lengths(self) -> tuple[int, ...]:
+        """Return the numbers of iterations after which training may end: `n_iter`, or with "auto" several."""
+        return stage_lengths(self.n_iter_limit) if isinstance(self.n_iter, str) else (int(self.n_iter),)
+
+    def _burn_in_of(self, n_iter: int) -> int:
+        """Return the iterations before the first draw of a run is kept: `burn_in`, or half of the run."""
+        return n_iter // 2 if self.burn_in is None else int(self.burn_in)
+
     @property
     def n_burn_in(self) -> int:
-        """Iterations before the first draw is kept: `burn_in`, or half of `n_iter`."""
-        return self.n_iter // 2 if self.burn_in is None else int(self.burn_in)
+        """Iterations before the first draw is kept: `burn_in`, or half of `n_iter`.
+
+        With "auto" it is known after `fit`. A stage that Ctrl-C ended also has the draws of the stage before it.
+        """
+        lengths = self._stage_lengths()
+        n_done = self.fitted_.n_iter if len(lengths) > 1 and self.__sklearn_is_fitted__() else lengths[-1]
+        stage = next((number for number, length in enumerate(lengths) if n_done <= length), len(lengths) - 1)
+        return self._burn_in_of(lengths[max(stage - (n_done < lengths[stage]), 0)])
+
+    @property
+    def was_stopped_(self) -> bool:
+        """Whether Ctrl-C ended training early."""
+        n_done, lengths = self.fitted_.n_iter, self._stage_lengths()
+        return 0 < n_done < lengths[-1] and n_done not in lengths
 
     def _sampler(self, corpus: Corpus) -> Sampler:
         """Return the sampler that assigns topics."""
@@ -80,12 +105,19 @@ class Declaration(EffectTables):
     def _count_topics(self, label_names: tuple[str, ...]) -> int:
         return int(self.n_components)
 
+    def _topic_groups(self, n_topics: int) -> NDArray[np.int64]:
+        """Return the group of each topic. Topics of one group are exchangeable: a chain may number them differently."""
+        return np.zeros(n_topics, np.int64)
+
     @property
     def uses_labels(self) -> bool:
         """Return whether the model, with its parameters, learns from labels of documents."""
         return False
 
-    _real_labels: ClassVar[bool] = False  # whether labels may have values other than 0 and 1
+    @property
+    def _real_labels(self) -> bool:
+        """Return whether labels may have values other than 0 and 1."""
+        return False
 
     @property
     def _has_label_effects(self) -> bool:
@@ -134,9 +166,23 @@ class Declaration(EffectTables):
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Return theta of new documents, given phi[word, topic]."""
-        alpha = mean_alpha_of_new(draws, self._prior_of_documents(labels), self.fitted_.doc_prior)
-        return infer_theta(documents, alpha, phi, count_jobs(self.n_jobs))
+        """Return theta of new documents, given phi[word, topic].
+
+        Documents with missing labels are a mixture over the training documents' label sets that contain their labels.
+        """
+        alpha, n_jobs = mean_alpha(draws, self._prior_of_documents(labels)), count_jobs(self.n_jobs)
+        trained = self.fitted_.doc_prior
+        if not trained.mixes_label_sets:
+            return infer_theta(documents, alpha, phi, n_jobs)
+        shares = trained.design.stand_ins(labels)
+        is_mixed = np.diff(shares.indptr)[documents.doc_rows] > 0
+        if not is_mixed.any():
+            return infer_theta(documents, alpha, phi, n_jobs)
+        sets = LabelSets.of(shares, trained.design.matrix, [draw.log_doc_weights for draw in draws])
+        theta = np.empty((len(is_mixed), phi.shape[1]), np.float32)
+        theta[is_mixed] = infer_mixed_theta(documents.take(is_mixed), sets, phi, n_jobs)
+        theta[~is_mixed] = infer_theta(documents.take(~is_mixed), alpha, phi, n_jobs)
+        return theta
 
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
         """Return the prior of words, in terms of the features that the model learned from."""

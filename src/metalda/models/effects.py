@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from scipy.special import softmax
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.meta.label_index import LabelIndex
+from metalda.models.chains import NO_PARTNER, by_chains
 from metalda.models.fitted import Fitted, FittedModel, available_if
 from metalda.utils.convergence import rank_rhat, tail_ess
 
@@ -56,7 +57,9 @@ class EffectTables(FittedModel):
               the topic.
             - `proportion`, `proportion_low` and `proportion_high`: as in `label_proportions`.
             - `rhat` and `tail_ess`: the split R-hat of the effect, and the effective number of draws behind the ends of
-              its interval.
+              its interval. With several chains R-hat compares the chains.
+            - `chains`, after a fit with several: the number of chains that have the topic. All other numbers come from
+              these chains.
 
             For a numeric covariate (DMR), the difference is that of one unit more, in all documents. NaN stands for
             an effect that the documents do not identify, and for an interval that needs more draws. DMR has no
@@ -82,7 +85,7 @@ class EffectTables(FittedModel):
         table = table.assign(**{name: effects[name] for name in ("effect", "low", "high")})
         table["proportion"] = proportions["proportion"]
         table = table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
-        table = table.assign(rhat=effects["rhat"], tail_ess=effects["tail_ess"])
+        table = table.assign(**effects[effects.columns.intersection(["rhat", "tail_ess", "chains"])])
         table.attrs.update(effects.attrs)
         return table
 
@@ -136,8 +139,9 @@ class EffectTables(FittedModel):
         Returns
         -------
         DataFrame
-            A row for each label and topic: `proportion`, which sums to 1 over topics, `low` and `high`. The rows of a
-            numeric covariate (DMR) hold NaN, since every document has it.
+            A row for each label and topic: `proportion`, `low` and `high`. The proportions of a label sum to 1 over
+            topics, unless several chains have different topics. The rows of a numeric covariate (DMR) hold NaN, since
+            every document has it.
         """
         return expected_proportions(label_weights(self.fitted_), interval)
 
@@ -154,14 +158,30 @@ class EffectTables(FittedModel):
         return weight_contrasts(feature_weights(self.fitted_), first, second, interval)
 
 
+DrawnValues = Sequence[NDArray[np.float64]]  # of each chain, [draw, …, topic of the chain]
+
+
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Log weights of labels (or features) in every draw, and the design that they were learned from."""
+    """Log weights of labels (or features) in every draw of every chain, and the design that they were learned from."""
 
     kind: str  # "label" or "feature"
-    draws: NDArray[np.floating[Any]]  # log lambda[draw, l, k]; the default label is the last
+    chains: tuple[NDArray[np.floating[Any]], ...]  # log lambda[draw, l, k] by chain; the default label is the last
+    partners: NDArray[np.int64]  # [chain, topic] the same topic in each chain, or NO_PARTNER
     design: Design
     are_sampled: bool = True  # False for point estimates (DMR, WF-LDA), whose spread is no interval
+
+    @classmethod
+    def of(cls, fitted: Fitted, kind: str) -> Weights:
+        """Return the weights of "label" or "feature" of all chains."""
+        prior = fitted.doc_prior if kind == "label" else fitted.word_prior
+        partners = np.arange(fitted.n_topics)[None] if fitted.partners is None else fitted.partners
+        chains = tuple(chain.weights[kind] for chain in fitted.chains or (fitted,))
+        return cls(kind, chains, partners, prior.design, prior.samples_weights)
+
+    @property
+    def n_topics(self) -> int:
+        return int(self.partners.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -170,9 +190,8 @@ class Weights:
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
-        """Return which labels are real numbers (accepted by DMR) instead of 0 or 1."""
-        others = np.bincount(self.design.row_labels[self.design.row_values != 1], minlength=len(self.design.names))
-        return others[:-1] > 0
+        """Return which labels are real numbers instead of 0 or 1."""
+        return self.design.is_number[:-1]
 
     @cached_property
     def members(self) -> sparse.csr_array:
@@ -180,10 +199,14 @@ class Weights:
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
 
-    def some_draws(self, cells: int) -> NDArray[np.floating[Any]]:
-        """Return draws for a computation with so many cells in each: fewer of them if it would take long."""
-        most = max(_MOST_CELLS // max(cells, 1), _LEAST_DRAWS)
-        return self.draws[:: -math.ceil(len(self.draws) / most)][::-1]
+    def compute(self, quantity: Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]], cells: int) -> DrawnValues:
+        """Return a quantity [label, topic] of draws of all chains: of fewer draws if so many cells would take long.
+
+        It is computed within each chain, with the topics of that chain, before topics are matched.
+        """
+        most = max(_MOST_CELLS // max(cells * len(self.chains), 1), _LEAST_DRAWS)
+        chosen = [draws[:: -math.ceil(len(draws) / most)][::-1] for draws in self.chains]
+        return [np.stack([quantity(draw) for draw in draws]) for draws in chosen]
 
 
 def require_effects(model: FittedModel, kind: str) -> None:
@@ -210,7 +233,7 @@ def label_weights(fitted: Fitted) -> Weights:
         raise InputError(
             "the model learned from no labels, so it has no effects of labels; fit it with labels (--labels)"
         )
-    return Weights("label", fitted.weights["label"], fitted.labels, fitted.doc_prior.samples_weights)
+    return Weights.of(fitted, "label")
 
 
 def feature_weights(fitted: Fitted) -> Weights:
@@ -220,27 +243,28 @@ def feature_weights(fitted: Fitted) -> Weights:
             "the model learned from no word features, so it has no effects of features; fit it with word features "
             "(--word-features or --embeddings)"
         )
-    return Weights("feature", fitted.weights["feature"], fitted.features, fitted.word_prior.samples_weights)
+    return Weights.of(fitted, "feature")
 
 
-def center(weights: Weights) -> NDArray[np.float64]:
+def center(draws: NDArray[np.floating[Any]], design: Design) -> NDArray[np.float64]:
     """Return effects [draw, label, topic]: log weights of labels (or features) relative to the average of their kind.
 
     The weight of a label that is compared with its absence, and that of a number, is the effect itself.
     """
-    by_label = np.moveaxis(np.asarray(weights.draws, np.float64), 1, 0)
-    return np.moveaxis(weights.design.references.center(by_label), 0, 1)
+    by_label = np.moveaxis(np.asarray(draws, np.float64), 1, 0)
+    return np.moveaxis(design.references.center(by_label), 0, 1)
 
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
     """Return a row for each label (or feature) and topic with its effect."""
-    effects = center(weights)
+    effects = [center(draws, weights.design) for draws in weights.chains]
     _warn_if_unknown(weights)
-    table = _table(weights, _named(weights, effects.shape[2]), "effect", effects, interval)
-    nothing = np.full(len(table), np.nan)
-    table["rhat"] = rank_rhat(effects[None]).ravel() if weights.are_sampled else nothing
-    table["tail_ess"] = tail_ess(effects[None], interval).ravel() if weights.are_sampled else nothing
-    return table
+    table = _table(weights, _named(weights), "effect", effects, interval)
+    rhat, ess = (np.full((len(weights.names), weights.n_topics), np.nan) for _ in range(2))
+    if weights.are_sampled:
+        for topics, own in by_chains(effects, weights.partners):
+            rhat[:, topics], ess[:, topics] = rank_rhat(own), tail_ess(own, interval)
+    return table.assign(rhat=rhat.ravel(), tail_ess=ess.ravel())
 
 
 def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
@@ -250,28 +274,31 @@ def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
     subtracted from log alpha, averaged over these documents. For a number it is the change that one unit more makes,
     averaged over all documents.
     """
-    design, n_topics = weights.design, weights.draws.shape[2]
+    design, names = weights.design, weights.names
     numbers = np.flatnonzero(weights.is_number)
     members = sparse.csr_array(weights.members)
     sizes = np.maximum(members.sum(axis=1), 1)
-    labels = np.repeat(np.arange(len(weights.names)), np.diff(members.indptr))
-    draws = weights.some_draws((members.nnz + design.n_rows * (1 + len(numbers))) * n_topics)
-    differences = np.empty((len(draws), len(weights.names), n_topics))
-    for i, draw in enumerate(draws):
+    labels = np.repeat(np.arange(len(names)), np.diff(members.indptr))
+
+    def differences(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         effects = design.references.center(np.asarray(draw, np.float64))
         logs = design.matrix @ draw
         shares = softmax(logs, axis=1)
+        total = np.zeros((len(names), weights.n_topics))
         for first in range(0, members.nnz, _CHUNK):
             cells = slice(first, first + _CHUNK)
             rows, own = members.indices[cells], labels[cells]
             moved = members.data[cells, None] * (shares[rows] - softmax(logs[rows] - effects[own], axis=1))
-            of_label = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), (len(weights.names), len(own)))
-            differences[i] = (0 if first == 0 else differences[i]) + of_label @ moved
-        differences[i] /= sizes[:, None]
+            of_label = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), (len(names), len(own)))
+            total += of_label @ moved
+        total /= sizes[:, None]
         for number in numbers:
             moved = softmax(logs + effects[number], axis=1) - shares
-            differences[i, number] = design.row_sizes @ moved / design.row_sizes.sum()
-    return _table(weights, _named(weights, n_topics), "difference", differences, interval)
+            total[number] = design.row_sizes @ moved / design.row_sizes.sum()
+        return total
+
+    drawn = weights.compute(differences, (members.nnz + design.n_rows * (1 + len(numbers))) * weights.n_topics)
+    return _table(weights, _named(weights), "difference", drawn, interval)
 
 
 def weight_contrasts(
@@ -285,12 +312,12 @@ def weight_contrasts(
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
     _warn_if_not_identified(weights, difference)
-    effects = np.einsum("l,dlk->dk", difference, weights.draws)
+    effects = [np.einsum("l,dlk->dk", difference, draws) for draws in weights.chains]
     named = {
-        name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), effects.shape[1])
+        name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), weights.n_topics)
         for name, side in zip(("first", "second"), sides, strict=True)
     }
-    return _table(weights, {**named, "topic": np.arange(effects.shape[1])}, "effect", effects, interval)
+    return _table(weights, {**named, "topic": np.arange(weights.n_topics)}, "effect", effects, interval)
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
@@ -300,49 +327,62 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     """
     sizes = weights.members.sum(axis=1)
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
-    draws = weights.some_draws(weights.design.n_rows * weights.draws.shape[2])
-    proportions = np.stack([average @ (weights.members @ softmax(weights.design.matrix @ d, axis=1)) for d in draws])
-    return _table(weights, _named(weights, proportions.shape[2]), "proportion", proportions, interval)
+
+    def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return np.asarray(average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)))
+
+    drawn = weights.compute(proportions, weights.design.n_rows * weights.n_topics)
+    return _table(weights, _named(weights), "proportion", drawn, interval)
 
 
-def _named(weights: Weights, n_topics: int) -> dict[str, NDArray[Any]]:
+def _named(weights: Weights) -> dict[str, NDArray[Any]]:
     return {
-        weights.kind: np.repeat(np.array(weights.names, dtype=object), n_topics),
-        "topic": np.tile(np.arange(n_topics), len(weights.names)),
+        weights.kind: np.repeat(np.array(weights.names, dtype=object), weights.n_topics),
+        "topic": np.tile(np.arange(weights.n_topics), len(weights.names)),
     }
 
 
 def _table(
-    weights: Weights, named: dict[str, NDArray[Any]], value: str, draws: NDArray[np.float64], interval: float
+    weights: Weights, named: dict[str, NDArray[Any]], value: str, drawn: DrawnValues, interval: float
 ) -> pd.DataFrame:
-    """Return means and intervals over draws; ``attrs["n_draws"]`` is the number of draws."""
+    """Return means and intervals over the draws of all chains that have a topic, and with several chains their number.
+
+    ``attrs["n_draws"]`` is the number of draws of all chains together.
+    """
     import pandas as pd
 
     if not 0 < interval < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
-    low = high = np.full(draws.shape[1:], np.nan)
-    if weights.are_sampled and _hold(len(draws), interval):
-        low, high = np.quantile(draws, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
-    table = pd.DataFrame({**named, value: draws.mean(axis=0).ravel(), "low": low.ravel(), "high": high.ravel()})
-    table.attrs["n_draws"] = len(draws)
+    mean, low, high = (np.full(drawn[0].shape[1:], np.nan) for _ in range(3))
+    needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
+    fewest = math.inf
+    for topics, own in by_chains(drawn, weights.partners):
+        pooled = own.reshape(-1, *own.shape[2:])
+        mean[..., topics] = pooled.mean(axis=0)
+        fewest = min(fewest, len(pooled))
+        if weights.are_sampled and len(pooled) >= needed:
+            ends = np.quantile(pooled, [(1 - interval) / 2, (1 + interval) / 2], axis=0, method="weibull")
+            low[..., topics], high[..., topics] = ends
+    if weights.are_sampled and fewest < needed:
+        _warn_of_few(int(fewest), needed, interval)
+    table = pd.DataFrame({**named, value: mean.ravel(), "low": low.ravel(), "high": high.ravel()})
+    if len(weights.chains) > 1:
+        table["chains"] = (weights.partners != NO_PARTNER).sum(axis=0)[named["topic"]]
+    table.attrs["n_draws"] = sum(map(len, drawn))
     return table
 
 
-def _hold(n_draws: int, interval: float) -> bool:
-    """Return whether so many draws have the ends of an interval; warn if they do not.
+def _warn_of_few(n_draws: int, needed: int, interval: float) -> None:
+    """Warn that draws do not have the ends of an interval.
 
     A further draw lies below a quantile with the nominal probability if the quantile has the position p (n + 1) among n
     draws (Weibull). It must not be below the first.
     """
-    needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
-    if n_draws >= needed:
-        return True
     widest = f"; the widest that {n_draws:,} draws have is {(n_draws - 1) / (n_draws + 1):.3g}" if n_draws > 1 else ""
     warn(
         f"an interval of {interval:g} needs {needed:,} draws or more, but there {'is' if n_draws == 1 else 'are'} "
         f"{n_draws:,}, so its ends are NaN: make n_iter (--iterations) larger{widest}"
     )
-    return False
 
 
 def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -> None:

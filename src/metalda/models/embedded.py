@@ -87,7 +87,7 @@ class LFLDA(LDA, EmbeddedModel):
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -128,7 +128,13 @@ class LFLDA(LDA, EmbeddedModel):
                 f"weight=1 allows no words without a vector, and {(~known).sum():,} of {len(known):,} have "
                 f"none, such as {example!r}; lower the weight, or drop these words"
             )
-        n_initial = self.n_iter * 3 // 4 if self.initial_iterations is None else self.initial_iterations
+        n_initial = self.initial_iterations
+        if n_initial is None:
+            if isinstance(self.n_iter, str):
+                raise InputError(
+                    'n_iter="auto" needs initial_iterations: the iterations before topic vectors are fitted'
+                )
+            n_initial = self.n_iter * 3 // 4
         return LatentFeatures(vectors[known], known, float(self.weight), n_initial, float(self.regularization))
 
     def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
@@ -175,7 +181,7 @@ class GPUDMM(DMM, EmbeddedModel):
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes

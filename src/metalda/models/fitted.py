@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,19 +17,28 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.corpus import Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
+from metalda.models.background import find_background
+from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
 from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import pandas as pd
 
+BACKGROUND = "(background: rare words without a theme)"  # instead of the words of a background topic
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The result of training. `TopicModel` builds it after `fit`, `load` and the Mallet import."""
+    """The result of training. `TopicModel` builds it after `fit`, `load` and the Mallet import.
+
+    With several chains, `chains` has the result of each. phi and doc_topics are then averaged over the chains, and all
+    other values are those of the first chain.
+    """
 
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
     weights: Mapping[str, NDArray[np.float32]]  # of "label" and "feature" [draw, l, k], of more iterations than draws
@@ -44,6 +54,28 @@ class Fitted:
     n_shards: int
     named_words: bool  # False if the vocabulary only numbers the columns of a matrix
     parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
+    chains: tuple[Fitted, ...] = ()  # empty for a single chain
+    partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
+
+    @classmethod
+    def pool(cls, chains: Sequence[Fitted], groups: NDArray[np.int64], parameters: Mapping[str, Any]) -> Fitted:
+        """Return the result of several chains, given the groups of topics that are exchangeable."""
+        partners = match_chains([chain.phi for chain in chains], groups)
+        return replace(
+            chains[0],
+            phi=average_topics([chain.phi for chain in chains], partners),
+            doc_topics=average_proportions([chain.doc_topics for chain in chains], partners),
+            parameters=parameters,
+            chains=tuple(chains),
+            partners=partners,
+        )
+
+    @cached_property
+    def chain_counts(self) -> NDArray[np.int64]:
+        """Return the number of chains that have each topic."""
+        if self.partners is None:
+            return np.ones(self.n_topics, np.int64)
+        return np.asarray((self.partners != NO_PARTNER).sum(axis=0), np.int64)
 
     @property
     def labels(self) -> Design:
@@ -76,10 +108,19 @@ class Fitted:
 
     @cached_property
     def topic_shares(self) -> NDArray[np.float64]:
-        """Return the share of each topic in the training tokens, averaged over draws."""
+        """Return the share of each topic in the training tokens, averaged over draws and chains."""
+        if self.partners is not None:
+            each = [chain.topic_shares[None].astype(np.float32) for chain in self.chains]
+            averages = average_proportions(each, self.partners)
+            return np.asarray(averages[0], np.float64)
         totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
         shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
         return shares
+
+    @cached_property
+    def is_background(self) -> NDArray[np.bool_]:
+        """Return which topics are background topics, without a theme."""
+        return find_background(self.draws)
 
 
 class FittedModel(BaseEstimator):
@@ -110,8 +151,20 @@ class FittedModel(BaseEstimator):
 
     @property
     def draws_(self) -> tuple[Draw, ...]:
-        """The posterior samples that were kept."""
+        """The posterior samples that were kept; of several chains, those of the first."""
         return self.fitted_.draws
+
+    @property
+    def chains_(self) -> tuple[Self, ...]:
+        """The chains of the fit, each as a fitted model of its own, with its own topics."""
+        if not self.fitted_.chains:
+            return (self,)
+        models = []
+        for fitted in self.fitted_.chains:
+            model = copy(self).set_params(n_chains=1)
+            model._fitted = fitted
+            models.append(model)
+        return tuple(models)
 
     @property
     def vocabulary_(self) -> tuple[str, ...]:
@@ -140,7 +193,7 @@ class FittedModel(BaseEstimator):
 
     @property
     def seed_(self) -> int:
-        """The seed that was drawn from `random_state`."""
+        """The seed that was drawn from `random_state`; of several chains, that of the first."""
         return self.fitted_.seed
 
     @property
@@ -155,13 +208,22 @@ class FittedModel(BaseEstimator):
 
     @property
     def history_(self) -> pd.DataFrame:
-        """A row per iteration: log-likelihood per token, seconds, tokens moved, and tables if a prior draws them."""
+        """A row per iteration: log-likelihood per token, seconds, tokens moved, and tables if a prior draws them.
+
+        Of several chains, it is that of the first.
+        """
         import pandas as pd
 
         return pd.DataFrame(dict(self.fitted_.history))
 
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic: its share of the training tokens, and its most probable words.
+
+        After a fit with several chains, the column `chains` is the number of chains that have the topic.
+
+        `background` is True for a topic without a theme: it is spread over more different words than as many tokens
+        drawn at random from the corpus, and its most probable words are arbitrary. It collects rare words. To avoid it,
+        drop rare words (`min_df`) and frequent ones (`max_df`) from the corpus, or fix MetaLDA's `word_prior` at 0.01.
 
         Parameters
         ----------
@@ -177,14 +239,18 @@ class FittedModel(BaseEstimator):
         >>> model.topics(2)["words"][0]
         ['cat', 'dog']
         >>> list(model.topics(2, format="wide").columns)
-        ['topic', 'share', 'word1', 'word2']
+        ['topic', 'share', 'background', 'word1', 'word2']
         """
         import pandas as pd
 
         if format not in ("list", "wide"):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
         words = self.top_words(top_n)
-        table = pd.DataFrame({"topic": np.arange(len(words)), "share": self.fitted_.topic_shares})
+        fitted = self.fitted_
+        columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
+        table = pd.DataFrame(columns)
+        if fitted.chains:
+            table["chains"] = fitted.chain_counts
         if format == "list":
             return table.assign(words=words)
         return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
@@ -219,8 +285,9 @@ class FittedModel(BaseEstimator):
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
             return str(super()._repr_html_inner())
-        table = self.topics()
-        table = table.assign(share=table["share"].map("{:.1%}".format), words=table["words"].map(", ".join))
+        table = self.topics().sort_values("background", kind="stable")
+        words = table["words"].map(", ".join).mask(table["background"], BACKGROUND)
+        table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -239,7 +306,8 @@ class FittedModel(BaseEstimator):
         }
         parts = ", ".join(_count(n, noun) for noun, n in counts.items() if n)
         iterations = f" of {_count(fitted.n_iter, 'iteration')}" if fitted.n_iter else ""
-        return f"{type(self).__name__}: {parts}; {_count(len(fitted.draws), 'draw')}{iterations}"
+        chains = f"{_count(len(fitted.chains), 'chain')} of " if fitted.chains else ""
+        return f"{type(self).__name__}: {parts}; {chains}{_count(len(fitted.draws), 'draw')}{iterations}"
 
 
 def _count(n: int, noun: str) -> str:

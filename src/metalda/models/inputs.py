@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus, Schema
+from metalda.corpus.schema import NO_FREQUENCY_FILTERS
 from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
 from metalda.utils.frames import collect_frame, column_names, column_values
 
@@ -38,7 +39,9 @@ def read_input(
     if _is_texts(X):
         if schema is None:  # a model of tokens or counts has a fixed vocabulary
             schema = Schema() if fitting else Schema(stop_words=None)
-        return _tokenize(partial(Corpus.from_texts, **schema.tokenizing), X, y, None if fitting else vocabulary)
+        filters = {} if fitting else NO_FREQUENCY_FILTERS  # new documents are as they are
+        make = partial(Corpus.from_texts, **schema.tokenizing, **filters)
+        return _tokenize(make, X, y, None if fitting else vocabulary)
     if schema is not None and schema.fits(X):
         return _read_rows(X, y, schema, vocabulary)
     if _is_tokens(X):

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
@@ -67,6 +68,12 @@ class _LabeledModel(TopicModel):
             )
         return n_topics
 
+    def _topic_groups(self, n_topics: int) -> NDArray[np.int64]:
+        """Return the label of each topic; shared topics are a group as well."""
+        per_label, n_shared = self._topics_of_labels
+        n_labels = (n_topics - n_shared) // per_label
+        return np.concatenate([np.repeat(np.arange(n_labels), per_label), np.full(n_shared, n_labels)])
+
     def _prior_of_documents(self, design: Design) -> LogLinear:
         return Masked(design, self.doc_prior, *self._topics_of_labels)
 
@@ -110,7 +117,7 @@ class LabeledLDA(_LabeledModel):
         Symmetric Dirichlet parameter of the topic proportions of a document, over the topics of its labels.
     word_prior : float
         Symmetric Dirichlet parameter of the word probabilities of a topic.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -140,7 +147,7 @@ class PartiallyLabeledLDA(_LabeledModel):
         Number of background topics, which every document may have; 0 in the paper's experiments.
     doc_prior, word_prior : float
         As in `LabeledLDA`.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes

@@ -23,7 +23,7 @@ class LDA(TopicModel):
         Symmetric Dirichlet parameter of the topic proportions of a document.
     word_prior : float
         Symmetric Dirichlet parameter of the word probabilities of a topic.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes

@@ -166,7 +166,7 @@ def _as_model(corpus: Corpus, topics: NDArray[np.uint16], alpha: NDArray[np.floa
     state.assignment.add_theta(state.alpha, doc_topics)
     history = {name: np.zeros(0) for name in ("iteration", "log_likelihood", "seconds", "moved")}  # not in the file
     return model._keep_result(
-        Trained((state.keep(),), {}, doc_topics, history, n_sweeps=0, seed=0),
+        [Trained((state.keep(),), {}, doc_topics, history, n_sweeps=0, seed=0)],
         corpus.vocabulary,
         problem.doc_prior,
         problem.word_prior,

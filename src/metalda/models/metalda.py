@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
+LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
 @dataclass(eq=False, repr=False)
@@ -52,8 +53,11 @@ class MetaLDA(TopicModel):
         Shape of the gamma prior on the weights of word features, like `mu`.
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
-    n_iter : int
-        Iterations of the Gibbs sampler.
+    n_iter : int or "auto"
+        Iterations of the Gibbs sampler. "auto" doubles them until the log-likelihood has no trend over the second half
+        and 90 % of the label effects have 100 effective draws behind their intervals, up to `n_iter_limit`.
+    n_iter_limit : int
+        Largest number of iterations if `n_iter` is "auto".
     burn_in : int, optional
         Iterations before the first draw is kept; half of `n_iter` by default.
     thin : int, optional
@@ -61,8 +65,11 @@ class MetaLDA(TopicModel):
         evenly over the iterations after the burn-in.
     n_draws : int
         Largest number of draws to keep.
+    n_chains : int
+        Independent chains, each with its own seed. Topics are matched across chains, and results are averages over the
+        chains that have a topic. Four chains show which topics and effects do not depend on the seed.
     n_jobs : int
-        Threads. The result does not depend on it.
+        Threads, which the chains share. The result does not depend on it.
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With 1 the sampler is exact; with more, only the topic totals
         are slightly out of date. "auto" uses 1 for up to about a million tokens, and at most 8.
@@ -77,6 +84,8 @@ class MetaLDA(TopicModel):
         Probabilities of words; rows sum to 1.
     doc_topics_ : array [document, topic]
         Topic proportions of the training documents.
+    chains_ : tuple of MetaLDA
+        The chains, each as a fitted model of its own.
     history_ : DataFrame
         A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
     vocabulary_ : tuple of str
@@ -133,6 +142,10 @@ class MetaLDA(TopicModel):
         return pooling_table(self.fitted_)
 
     @property
+    def _real_labels(self) -> bool:
+        return self.weight_prior == "normal" and self.mu is None and self.uses_labels
+
+    @property
     def uses_word_features(self) -> bool:
         return self.word_prior == "features"
 
@@ -147,17 +160,17 @@ class MetaLDA(TopicModel):
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):
-            return self._learned(design, START_ALPHA, self.mu)
+            return self._learned(design, START_ALPHA, self.mu, LEVEL_PRECISION)
         return Fixed(design, self.doc_prior)
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return self._learned(design, START_BETA, self.nu)
+            return self._learned(design, START_BETA, self.nu, 0.0)
         return Fixed(design, self.word_prior)
 
-    def _learned(self, design: Design, start: float, shape: float | None) -> LogLinear:
+    def _learned(self, design: Design, start: float, shape: float | None, level_precision: float) -> LogLinear:
         if shape is None and self.weight_prior == "normal":
-            return Normal(design, start, 1.0)
+            return Normal(design, start, 1.0, default_precision=level_precision)
         return Gamma(design, start, 1.0 if shape is None else shape)
 
     def _word_features(self) -> WordFeatures | None:

@@ -27,7 +27,7 @@ def pooling_table(fitted: Fitted) -> pd.DataFrame:
         if not isinstance(prior, Normal) or not prior.design.group_names:
             continue
         rng = np.random.default_rng(fitted.seed)
-        weights = fitted.weights[kind].astype(np.float64)
+        weights = np.concatenate([chain.weights[kind] for chain in fitted.chains or (fitted,)]).astype(np.float64)
         scales = np.array([prior.draw_group_precisions(draw, rng) for draw in weights]) ** -0.5
         ends = np.quantile(scales, [(1 - _INTERVAL) / 2, (1 + _INTERVAL) / 2], axis=0, method="weibull")
         sizes = np.bincount(prior.design.groups, minlength=len(prior.design.group_names))

@@ -39,18 +39,18 @@ class _RegressionModel(TopicModel):
     }
 
     def _build_problem(self, corpus: Corpus) -> Problem:
-        if self.n_iter <= self.optimize_burn_in:
+        n_iter = self._stage_lengths()[0]
+        if n_iter <= self.optimize_burn_in:
             warn(
                 f"training ends before the first optimization of the weights, so they stay 0: make n_iter "
-                f"({self.n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
+                f"({n_iter:,}) larger, or optimize_burn_in ({self.optimize_burn_in:,}) smaller",
             )
         return super()._build_problem(corpus)
 
-    @property
-    def n_burn_in(self) -> int:
-        """Iterations before the first draw is kept; draws from before the first optimization have no weights."""
-        n_burn_in = super().n_burn_in
-        return max(n_burn_in, self.optimize_burn_in) if self.n_iter > self.optimize_burn_in else n_burn_in
+    def _burn_in_of(self, n_iter: int) -> int:
+        """Return the iterations before the first draw; draws from before the first optimization have no weights."""
+        burn_in = super()._burn_in_of(n_iter)
+        return max(burn_in, self.optimize_burn_in) if n_iter > self.optimize_burn_in else burn_in
 
     def _regression(self, design: Design, start: float) -> Regression:
         settings = self.variance, self.default_variance, self.optimize_burn_in, self.optimize_interval
@@ -75,7 +75,7 @@ class DMR(_RegressionModel):
         Iterations before weights are optimized for the first time. No draw is kept before.
     optimize_interval : int
         Iterations from one optimization of the weights to the next.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -101,7 +101,10 @@ class DMR(_RegressionModel):
         **_RegressionModel._parameter_constraints,
         "word_prior": [POSITIVE],
     }
-    _real_labels: ClassVar[bool] = True
+
+    @property
+    def _real_labels(self) -> bool:
+        return True
 
     @property
     def uses_labels(self) -> bool:
@@ -133,7 +136,7 @@ class WFLDA(_RegressionModel):
         Symmetric Dirichlet parameter of the topics of a document.
     variance, default_variance, optimize_burn_in, optimize_interval
         As in `DMR`, for features instead of labels.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, n_shards, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, n_shards, random_state, verbose
         As in `MetaLDA`.
 
     Notes

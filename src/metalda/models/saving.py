@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.corpus import Corpus, Schema
+from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.errors import StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.models.fitted import Fitted
 from metalda.models.registry import CLASSES
-from metalda.priors import Learning
+from metalda.priors import Learning, LogLinear
 from metalda.samplers import Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
 from metalda.storage import read_folder
+from metalda.training.checkpoint import Packed, join_chains, split_chains
 from metalda.training.loop import Trained
 from metalda.utils.checks import (
     check_array,
@@ -64,14 +65,12 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
         return unpack_model(CLASSES[name].load(), document, arrays)
 
 
-def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
     """Return a document for JSON and arrays for safetensors. phi is left out, because it follows from the draws."""
     parameters = model.get_params(deep=False)
     document: dict[str, Any] = {
         "model": type(model).__name__,
         "parameters": {name: _storable(value) for name, value in parameters.items() if name not in _KEPT_ELSEWHERE},
-        "seed": fitted.seed,
-        "n_iter": fitted.n_iter,
         "n_shards": fitted.n_shards,
         "named_words": fitted.named_words,
         "named_columns": hasattr(model, "feature_names_in_"),
@@ -81,11 +80,9 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
         "feature_names": list(fitted.feature_names),
         "schema": None if fitted.schema is None else fitted.schema.to_json(),
     }
-    arrays = {f"draws.{name}": array for name, array in pack_draws(fitted.draws).items()}
-    arrays["doc_topics"] = fitted.doc_topics
-    arrays.update({f"weights.{name}": array for name, array in fitted.weights.items()})
+    of_chains, arrays = join_chains([_pack_chain(chain) for chain in fitted.chains or (fitted,)])
+    document |= of_chains
     arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
-    arrays.update({f"history.{name}": column for name, column in fitted.history.items()})
     arrays["vocabulary.text"], arrays["vocabulary.ends"] = pack_words(fitted.vocabulary)
     features, embeddings = model._word_features(), parameters.get("embeddings")
     if features is not None:
@@ -97,10 +94,21 @@ def pack_model(model: TopicModel, fitted: Fitted) -> tuple[dict[str, Any], dict[
     return document, arrays
 
 
+def _pack_chain(chain: Fitted) -> Packed:
+    """Return what differs between the chains of one fit."""
+    arrays = {f"draws.{name}": array for name, array in pack_draws(chain.draws).items()}
+    arrays["doc_topics"] = chain.doc_topics
+    arrays.update({f"weights.{name}": array for name, array in chain.weights.items()})
+    arrays.update({f"history.{name}": column for name, column in chain.history.items()})
+    return {"seed": chain.seed, "n_iter": chain.n_iter}, arrays
+
+
 def unpack_model(
     model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> TopicModel:
     """Return the model that `pack_model` packed. Every value is checked before it is used: see `utils.checks`."""
+    n_chains = check_integer("n_chains", check_object("parameters", document["parameters"])["n_chains"], 1)
+    (document, arrays), *others = split_chains(document, arrays, n_chains)
     check_keys("the arrays", arrays, _array_names(document, arrays))
     vocabulary = check_names("vocabulary", unpack_words(arrays["vocabulary.text"], arrays["vocabulary.ends"]))
     model = _unpack_parameters(model_class, document, arrays, vocabulary)
@@ -115,9 +123,37 @@ def unpack_model(
         raise StorageError("label_names must be empty for a model without labels")
     if word_prior.design.names[:-1] != feature_names:
         raise StorageError("feature_names must be empty for a model without word features")
+    chains = [_unpack_chain(model, document, arrays, doc_prior, word_prior)]
+    for own, its_arrays in others:
+        check_keys("the arrays of a chain", its_arrays, _array_names_of_chain(its_arrays))
+        chains.append(_unpack_chain(model, own, its_arrays, doc_prior, word_prior))
+    if len({len(chain.draws[0].mean_alpha) for chain in chains}) > 1:
+        raise StorageError("the chains have different numbers of topics")
+    model._keep_result(
+        chains,
+        vocabulary,
+        doc_prior,
+        word_prior,
+        schema=schema,
+        n_shards=check_integer("n_shards", document["n_shards"], 1),
+        named_words=check_flag("named_words", document["named_words"]),
+    )
+    for fitted in model.fitted_.chains or (model.fitted_,):
+        _check_phi(fitted.phi)
+    return model
+
+
+def _unpack_chain(
+    model: TopicModel,
+    document: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    doc_prior: LogLinear,
+    word_prior: LogLinear,
+) -> Trained:
+    """Return the chain that `_pack_chain` packed, checked."""
     draws = unpack_draws(_under(arrays, "draws"), doc_prior, word_prior, model._check_extra)
     doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
-    check_array("doc_topics", doc_topics, np.float32, (len(labels.row_of), n_topics))
+    check_array("doc_topics", doc_topics, np.float32, (len(doc_prior.design.row_of), n_topics))
     check_range("doc_topics", doc_topics, 0, 1 + 1e-3)
     weights = _under(arrays, "weights")
     priors = {name: p for name, p in (("label", doc_prior), ("feature", word_prior)) if isinstance(p, Learning)}
@@ -130,17 +166,7 @@ def unpack_model(
         check_array(f"history.{name}", column, (np.int64, np.float64), (n_iter,))
         if name != "log_likelihood":  # which may be -inf for extreme parameters
             check_range(f"history.{name}", column, 0, 2**53)
-    model._keep_result(
-        Trained(tuple(draws), weights, doc_topics, history, n_iter, check_integer("seed", document["seed"], 0)),
-        vocabulary,
-        doc_prior,
-        word_prior,
-        schema=schema,
-        n_shards=check_integer("n_shards", document["n_shards"], 1),
-        named_words=check_flag("named_words", document["named_words"]),
-    )
-    _check_phi(model.fitted_.phi)
-    return model
+    return Trained(tuple(draws), weights, doc_topics, history, n_iter, check_integer("seed", document["seed"], 0))
 
 
 def _check_phi(phi: NDArray[np.float32]) -> None:
@@ -151,13 +177,18 @@ def _check_phi(phi: NDArray[np.float32]) -> None:
 
 
 def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Return the names of the arrays of a model. Those of features, vectors and draws have checks of their own."""
-    names = ["doc_topics", "vocabulary.text", "vocabulary.ends"]
+    """Return the names of the arrays of a model. Those of features and vectors have checks of their own."""
+    names = ["vocabulary.text", "vocabulary.ends"]
     names += [f"labels.{name}" for name in ("row_of", "starts", "labels", "values")]
-    names += [f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved")]
+    groups = tuple(f"{name}." for name in ("word_features", "embeddings") if name in document)
+    return [*names, *_array_names_of_chain(arrays), *(name for name in arrays if name.startswith(groups))]
+
+
+def _array_names_of_chain(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Return the names of the arrays of a chain. Those of draws and weights have checks of their own."""
+    names = ["doc_topics", *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
     optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
-    groups = ("draws.", "weights.", *(f"{name}." for name in ("word_features", "embeddings") if name in document))
-    return [*names, *(name for name in arrays if name in optional or name.startswith(groups))]
+    return [*names, *(name for name in arrays if name in optional or name.startswith(("draws.", "weights.")))]
 
 
 def _unpack_parameters(
@@ -225,11 +256,18 @@ def _fingerprint_design(design: Design) -> str:
 
 def fingerprint_corpus(corpus: Corpus) -> str:
     """Return a fingerprint of everything that a result can depend on: words and their order, labels, and all names."""
-    labels: tuple[NDArray[Any], ...] = ()
-    if corpus.labels is not None:
-        matrix = corpus.labels.matrix
-        labels = (matrix.data, matrix.indices, matrix.indptr, *pack_words(corpus.labels.names))
+    labels = () if corpus.labels is None else _label_arrays(corpus.labels)
     return fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary), *labels)
+
+
+def fingerprint_labels(labels: NamedMatrix) -> str:
+    """Return a fingerprint of labels and their names."""
+    return fingerprint(*_label_arrays(labels))
+
+
+def _label_arrays(labels: NamedMatrix) -> tuple[NDArray[Any], ...]:
+    matrix = labels.matrix
+    return matrix.data, matrix.indices, matrix.indptr, *pack_words(labels.names)
 
 
 def fingerprint(*arrays: NDArray[Any]) -> str:

@@ -39,11 +39,12 @@ class DMM(TopicModel):
     doc_prior : float, optional
         Symmetric Dirichlet parameter of the topic proportions of the corpus; 50 / n_components by default.
     word_prior : float
-        Symmetric Dirichlet parameter of the word probabilities of a topic.
+        Symmetric Dirichlet parameter of the word probabilities of a topic. The smaller it is, the less a document can
+        move to a topic that lacks one of its words: clusters then stay far from the best ones.
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes
@@ -65,7 +66,7 @@ class DMM(TopicModel):
     n_components: int = 50
     _: KW_ONLY
     doc_prior: float | None = None
-    word_prior: float = 0.01
+    word_prior: float = 0.1
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
@@ -113,7 +114,7 @@ class PTM(LDA):
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With more than 1, all counts of the other parts are out of
         date within an iteration, and the fit is worse. "auto" is 1.
-    vocabulary, n_iter, burn_in, thin, n_draws, n_jobs, random_state, verbose
+    vocabulary, n_iter, n_iter_limit, burn_in, thin, n_draws, n_chains, n_jobs, random_state, verbose
         As in `MetaLDA`.
 
     Notes

@@ -8,11 +8,12 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix
@@ -20,11 +21,20 @@ from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.meta.label_index import LabelIndex, scaled_column
+from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
-from metalda.models.fitted import Fitted, available_if
+from metalda.models.fitted import available_if
 from metalda.models.inputs import has_words, read_input, without_labels
+from metalda.models.prediction import (
+    above_threshold,
+    best_by_column,
+    check_threshold,
+    label_columns,
+    label_probabilities,
+    require_labels,
+)
 from metalda.samplers import Draw
-from metalda.samplers.folding import Documents, complete, infer_labels, key_documents
+from metalda.samplers.folding import Documents, complete, key_documents
 from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.keywords import names_wrong_keywords
@@ -35,7 +45,6 @@ if TYPE_CHECKING:
 
 LEFT_OUT = -1
 TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
-MAX_LABEL_SETS = 2000  # the time of a prediction grows with their number
 
 # theta of documents, given the design of their labels and phi.
 Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
@@ -50,9 +59,19 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
         in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
-        Documents without labels get the prior of an average document. A row depends on its own document only. With a
-        `dask.distributed.Client` the documents are distributed over the workers of a cluster.
+        Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
+        on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
+        cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
+        `doc_topics_`.
         """
+        if self.fitted_.partners is not None:
+            corpus = self.to_corpus(X, y)
+            each = [chain._transform(corpus, None, client) for chain in self.chains_]
+            return average_proportions(each, self.fitted_.partners)
+        return self._transform(X, y, client)
+
+    def _transform(self, X: Any, y: Any, client: Any) -> NDArray[np.float32]:
+        """Return the topic proportions of documents under a single chain."""
         documents, labels, phi = self._encode_known(X, y)
         if client is None:
             return self._infer(self.draws_, documents, labels, phi)
@@ -77,7 +96,8 @@ class FoldingIn(TransformerMixin, Declaration):
             none, or from their vectors).
         draws : {"mean", "last", "each"}
             Use topics averaged over draws ("mean"); use the last draw, as the Java original does ("last"); or average
-            the predictions of all draws, which is the most accurate and slowest ("each").
+            the predictions of all draws, which is the most accurate and slowest ("each"). After a fit with several
+            chains, "mean" and "last" use the first chain, and "each" uses all.
         """
         return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
 
@@ -90,9 +110,9 @@ class FoldingIn(TransformerMixin, Declaration):
         """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.
 
         They follow from Bayes' rule over the label sets of the training documents. The probability of a set is
-        proportional to its share times the probability of the document's words under the set's alpha, averaged over
-        draws. The probability of a label is the sum over all sets that contain it. If each training document had one
-        label, the sets are the labels, and rows sum to 1.
+        proportional to its share times a power of the probability of the document's words under the set's alpha. The
+        probability of a label is the sum over all sets that contain it. If each training document had one label, the
+        sets are the labels, and rows sum to 1.
 
         Parameters
         ----------
@@ -101,11 +121,15 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Notes
         -----
-        The sum over topics is estimated by Gibbs sampling, with a seed that depends on the document. Only the 2,000
-        most frequent sets are considered.
+        The result does not depend on the seed. The power is ``min(1, (12 / n) ** (1 / 3))`` for a document of n words:
+        words of one document depend on each other more than a topic model assumes, and with the power 1 probabilities
+        of long documents are too close to 0 and 1. Only the 2,000 most frequent sets are considered.
         """
         import pandas as pd
 
+        if self.fitted_.chains:
+            corpus = without_labels(X, self.schema_, self.vocabulary_)
+            return sum(chain.predict_label_probabilities(corpus) for chain in self.chains_) / len(self.chains_)
         require_labels(self.fitted_)
         documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
@@ -113,7 +137,9 @@ class FoldingIn(TransformerMixin, Declaration):
 
     @available_if(lambda model: model.uses_labels)
     @names_wrong_keywords()
-    def predict_labels(self, X: Any, threshold: float | None = None) -> NDArray[Any] | list[tuple[str, ...]]:
+    def predict_labels(
+        self, X: Any, threshold: float | None = None
+    ) -> NDArray[Any] | pd.DataFrame | list[tuple[str, ...]]:
         """Return the most probable label of each document or, with a threshold, all labels at least that probable.
 
         Parameters
@@ -125,8 +151,9 @@ class FoldingIn(TransformerMixin, Declaration):
 
         Returns
         -------
-        array of str, or list of tuples of str
-            One label per document; with a threshold its labels, the most probable first.
+        array of str, DataFrame, or list of tuples of str
+            One label per document. If labels come from several columns of the training data, a frame with these columns
+            and the most probable value of each. With a threshold the labels of the document, the most probable first.
 
         Examples
         --------
@@ -142,6 +169,8 @@ class FoldingIn(TransformerMixin, Declaration):
         check_threshold(threshold)
         probabilities = self.predict_label_probabilities(X).to_numpy()
         names = np.array(self.label_names_, dtype=object)
+        if threshold is None and label_columns(self.fitted_):
+            return best_by_column(self.fitted_, probabilities)
         if threshold is None:
             best_names: NDArray[Any] = names[probabilities.argmax(axis=1)]
             return best_names
@@ -237,6 +266,10 @@ class FoldingIn(TransformerMixin, Declaration):
     def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
         """Return log p(w) of every second word."""
         fitted = self.fitted_
+        if fitted.chains:
+            corpus, chains = self.to_corpus(X, y), self.chains_ if draws == "each" else self.chains_[:1]
+            each = [chain._log_predictive(corpus, None, unseen=unseen, draws=draws) for chain in chains]
+            return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
         if unseen not in ("ignore", "features"):
             raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
         if draws not in ("mean", "last", "each"):
@@ -354,52 +387,3 @@ def _cut(documents: Documents, first: int, last: int) -> Documents:
 
 def _infer_part(documents: Documents, infer: Infer, labels: Design, phi: NDArray[np.float32]) -> NDArray[np.float32]:
     return infer(documents, labels, phi)
-
-
-def check_threshold(threshold: float | None) -> None:
-    """Raise InputError unless the threshold is a probability, or None."""
-    if threshold is not None and not 0 < threshold <= 1:
-        raise InputError(f"threshold must lie between 0 and 1, not {threshold!r}")
-
-
-def above_threshold(probabilities: NDArray[np.floating[Any]], threshold: float) -> list[list[int]]:
-    """Return for each document the labels with at least this probability, the most probable first."""
-    order = np.argsort(-probabilities, axis=1, kind="stable")
-    return [[int(j) for j in best if row[j] >= threshold] for row, best in zip(probabilities, order, strict=True)]
-
-
-class LabelSets(NamedTuple):
-    """The sets of labels that training documents had, the most frequent first."""
-
-    matrix: sparse.csr_array  # [set, label], the default label last
-    shares: NDArray[np.float64]  # of the labeled documents
-
-    @classmethod
-    def of(cls, design: Design) -> LabelSets:
-        """Return all sets except the empty one, because labels of unlabeled documents may be missing."""
-        sizes = np.where(np.diff(design.row_starts) > 1, design.row_sizes, 0)
-        rows = np.argsort(-sizes, kind="stable")[: min(MAX_LABEL_SETS, np.count_nonzero(sizes))]
-        return cls(design.matrix[rows], sizes[rows] / sizes[rows].sum())
-
-    def alpha(self, draws: Sequence[Draw]) -> NDArray[np.float64]:
-        """Return alpha[draw, set, topic], clipped away from 0 and infinity."""
-        logs = np.stack([self.matrix @ draw.log_doc_weights for draw in draws])
-        alpha: NDArray[np.float64] = np.exp(np.clip(logs, -80, 80))
-        return alpha
-
-
-def require_labels(fitted: Fitted) -> None:
-    """Raise InputError unless the model learned from labels that can be predicted."""
-    if not fitted.label_names:
-        raise InputError("the model learned from no labels, so it cannot predict them; fit it with labels (--labels)")
-    if fitted.labels.has_numbers:
-        raise InputError("the model learned from numbers, which it cannot predict; cut them into bins (bins, --bins)")
-
-
-def label_probabilities(
-    fitted: Fitted, documents: Documents, phi: NDArray[np.float32], n_jobs: int
-) -> NDArray[np.float32]:
-    """Return p(label | words) [document, label] by Bayes' rule over the label sets of the training documents."""
-    sets = LabelSets.of(fitted.labels)
-    members = sparse.csr_array(sets.matrix[:, :-1])
-    return infer_labels(documents, sets.alpha(fitted.draws), sets.shares, members, phi, n_jobs)

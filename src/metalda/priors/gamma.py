@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
+from metalda.kernels.covariates import draw_real_weights
 from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
 from metalda.priors.loglinear import (
     Alpha,
@@ -28,7 +29,7 @@ from metalda.priors.loglinear import (
 class Augmentation(NamedTuple):
     """Sums of the auxiliary variables of an iteration. The scale of a cell is ``row_scales * topic_scales``."""
 
-    label_tables: NDArray[np.int64]  # sum of t[., k] over documents (words) with label l
+    label_tables: NDArray[np.float64]  # sum of t[., k] times the value of label l over documents (words)
     row_scales: NDArray[np.float64]  # documents: sum of -log q[d] over a row. Words: number of words in the row
     topic_scales: NDArray[np.float64]  # documents: 1. Words: -log q'[k]
 
@@ -47,7 +48,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     shape: float
 
     def __post_init__(self) -> None:
-        require_binary(self.design, "this prior of weights")
+        require_binary(self.design, "the gamma prior")
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the precision of the normal prior of each log weight; 0 for a label whose weight has a gamma prior."""
@@ -60,6 +61,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             frozen(alpha.values, np.float32),
             frozen(alpha.row_sums, np.float64),
             *self._rows(),
+            frozen(self.design.row_values, np.float64),
             len(self.design.names),
             rng,
         )
@@ -120,7 +122,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         moderate = np.abs(log_weights[:, first:last]).max() < HIGHEST
         draw_weights(
             log_weights,
-            frozen(augmentation.label_tables, np.int64),
+            frozen(augmentation.label_tables, np.float64),
             frozen(augmentation.row_scales, np.float64),
             frozen(augmentation.topic_scales, np.float64),
             *self._rows(),
@@ -143,18 +145,67 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 class Normal(Gamma):
     """log lambda[l, k] ~ Normal(0, sigma²) with a variance for each group of labels, which is learned.
 
-    The groups are those of the design: the columns that labels come from, or the sources of word features. The default
-    label keeps the gamma prior, since its weight is a level and not an effect. sigma² ~ InverseGamma(`scale_shape`,
+    The groups are those of the design: the columns that labels come from, or the sources of word features. The weight
+    of the default label is a level and not an effect, so it has a prior of its own: normal with `default_precision`, or
+    gamma if that is 0. If every document has one label of a column, only the priors divide the level between these
+    labels and the default label. A vague prior of the default label leaves it there, so that sigma² measures
+    differences. sigma² ~ InverseGamma(`scale_shape`,
     `scale_rate`) is drawn from its conditional given the weights before they are updated, so it is no state of the
     chain.
     """
 
     scale_shape: float = 0.5
     scale_rate: float = 0.5
+    default_precision: float = 0.0
+    slices: float = 0.1  # share of the updates of numbers that use a slice sampler
+
+    def __post_init__(self) -> None:
+        """Accept any design."""
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each label's group."""
-        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], 0.0)
+        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], self.default_precision)
+
+    def _draw(
+        self,
+        log_weights: Weights,
+        precisions: NDArray[np.float64],
+        values: NDArray[np.float32],
+        values_are_exact: bool,
+        augmentation: Augmentation,
+        first: int,
+        last: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the weights of labels that are 0 or 1 one by one, and those of numbers together."""
+        if not self.design.has_numbers:
+            super()._draw(log_weights, precisions, values, values_are_exact, augmentation, first, last, rng)
+            return
+        numbers, columns = self._numbers
+        draw_real_weights(
+            log_weights,
+            frozen(augmentation.label_tables, np.float64),
+            frozen(augmentation.row_scales, np.float64),
+            *self._rows(),
+            frozen(self.design.row_values, np.float64),
+            frozen(self.design.label_starts, np.int64),
+            frozen(self.design.label_rows, np.int32),
+            numbers,
+            columns,
+            float(self.shape),
+            frozen(precisions, np.float64),
+            self.slices,
+            first,
+            last,
+            rng,
+        )
+
+    @cached_property
+    def _numbers(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the labels that are numbers, and their values [label, row]."""
+        numbers = np.flatnonzero(self.design.is_number)
+        columns = self.design.matrix[:, numbers].T.toarray()
+        return frozen(numbers, np.int64), frozen(columns, np.float64)
 
     def draw_group_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic]."""

@@ -100,6 +100,7 @@ class LogLinear:
     design: Design
     start: float
     samples_weights: ClassVar[bool] = True  # False if weights are point estimates
+    mixes_label_sets: ClassVar[bool] = True  # False if a missing label means something of its own
 
     def start_weights(self, n_topics: int) -> Weights:
         """Return the log weights [label, topic] before the first iteration."""
@@ -137,24 +138,6 @@ class LogLinear:
             values[faint] = np.exp(logs - logs.max(axis=1, keepdims=True)) * FAINTEST
             np.maximum(values, 1e-38, out=values)
         return Alpha(values, row_sums, len(faint) > 0, log_weights.copy())
-
-    def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: csr_array
-    ) -> NDArray[np.float64]:
-        """Return alpha of new documents, by row, given the prior of the training documents.
-
-        Label sets whose alpha the training documents do not identify take it from their `Design.stand_ins`. For a
-        document without labels these are all documents, whose mean alpha is known.
-        """
-        alpha = self.products(log_weights).astype(np.float64)
-        missing = np.flatnonzero(np.diff(stand_ins.indptr))
-        bare = self.design.bare_row
-        if bare is not None and bare in missing:
-            alpha[bare] = mean_alpha
-            missing = missing[missing != bare]
-        if len(missing):
-            alpha[missing] = stand_ins[missing] @ trained.products(log_weights).astype(np.float64)
-        return alpha
 
     def beta(self, log_weights: Weights, bounds: Iterable[tuple[int, int]] = ()) -> Beta:
         """Return the parameters of words, computed by stripes of topics; by default in one stripe."""
@@ -272,5 +255,5 @@ def require_binary(design: Design, prior: str) -> None:
     if design.has_numbers:
         raise InputError(
             f"{prior} needs labels and features that are 0 or 1, but this design has other values; "
-            "cut numbers into intervals (bins, --bins), or use DMR, which accepts numbers as labels of documents"
+            "cut numbers into intervals (bins, --bins), or use a normal prior"
         )

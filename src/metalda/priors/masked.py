@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from metalda.errors import StorageError
 from metalda.priors.loglinear import LogLinear, Weights, require_binary
@@ -26,6 +25,7 @@ class Masked(LogLinear):
 
     topics_per_label: int
     n_shared: int
+    mixes_label_sets: ClassVar[bool] = False  # a document without labels may have every topic
 
     def __post_init__(self) -> None:
         require_binary(self.design, "a mask of topics")
@@ -49,12 +49,6 @@ class Masked(LogLinear):
         if not (np.isneginf(log_weights) == masked).all():
             raise StorageError(f"{name} must be -inf for the topics of other labels only")
         check_range(name, log_weights, -math.inf, float(np.finfo(np.float64).max))
-
-    def alpha_of_new(
-        self, log_weights: Weights, mean_alpha: NDArray[np.float64], trained: LogLinear, stand_ins: csr_array
-    ) -> NDArray[np.float64]:
-        """Return alpha of new documents. An unlabeled document may have every topic."""
-        return self.products(log_weights).astype(np.float64)
 
     def _multiply(
         self, log_weights: Weights, first: int, last: int, values: NDArray[np.float32]

@@ -75,7 +75,7 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         name=cut(name),
         model=type(model).__name__,
         n_topics=len(model.components_),
-        coherence=None if measured is None else round(float(np.mean([round(float(s), 4) for s in measured])), 4),
+        coherence=None if measured is None else round(float(np.nanmean(np.round(measured, 4))), 4),
         diversity=round(float(topic_diversity(model)), 4),
         log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
         seconds=round(float(history["seconds"].sum()), 2),

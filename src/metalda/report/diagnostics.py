@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metalda.evaluation.chains import require_chains
+from metalda.evaluation.chains import all_chains, require_chains
 from metalda.report.values import Numbers, significant
 from metalda.utils.convergence import rank_rhat
 
@@ -38,7 +38,8 @@ class DiagnosticsSection:
 
 
 def summarize_training(models: Sequence[TopicModel]) -> DiagnosticsSection:
-    """Summarize the histories of one or several chains."""
+    """Summarize the histories of all chains of one or several models."""
+    models = all_chains(models)
     require_chains(models)
     first = models[0]
     burn_in = min(first.n_burn_in, first.n_iter_)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.models.effects import FEW_DRAWS
+from metalda.models.chains import by_chains
+from metalda.models.effects import FEW_DRAWS, Weights, label_weights
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def summarize_labels(
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
         n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
-        drawn = pack_draws(model.fitted_.weights["label"][:, kept])
+        drawn = pack_draws(_matched_draws(label_weights(model.fitted_), kept))
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
@@ -113,6 +114,20 @@ def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) ->
     sizes = np.asarray(present.sum(axis=0)).ravel()
     means = (present.T @ theta.astype(np.float64)) / np.maximum(sizes, 1)[:, None]
     return grid(means, 3)
+
+
+def _matched_draws(weights: Weights, kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return log weights [draw, label, topic] of some labels, over the chains that have a topic.
+
+    Topics have equally many draws: of those that more chains have, draws at regular intervals.
+    """
+    chains = [np.asarray(draws[:, kept], np.float64) for draws in weights.chains]
+    found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.partners)]
+    n_draws = min(len(own) for _, own in found)
+    matched = np.empty((n_draws, len(kept), weights.n_topics))
+    for topics, own in found:
+        matched[:, :, topics] = own[np.linspace(0, len(own) - 1, n_draws).round().astype(int)]
+    return matched
 
 
 class PackedDraws(NamedTuple):

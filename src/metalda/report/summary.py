@@ -43,7 +43,8 @@ class Overview:
     n_labels: int
     n_features: int
     n_iterations: int
-    n_draws: int
+    n_chains: int
+    n_draws: int  # of a chain
     seed: int
     seconds: float  # of training
     interval: float  # probability of all intervals in the report
@@ -163,9 +164,10 @@ def _overview(
         n_labels=len(model.label_names_),
         n_features=len(model.feature_names_),
         n_iterations=int(model.n_iter_),
+        n_chains=len(model.chains_),
         n_draws=len(model.draws_),
         seed=int(model.seed_),
-        seconds=round(float(model.history_["seconds"].sum()), 2),
+        seconds=round(sum(float(chain.history_["seconds"].sum()) for chain in model.chains_), 2),
         interval=float(interval),
         documents=None if corpus is None else len(corpus),
         tokens=None if corpus is None else corpus.n_tokens,
@@ -206,14 +208,28 @@ def _notes(
         notes.append(f"The {len(labels.names):,} largest of {labels.n_all:,} labels are shown.")
     if labels is not None and labels.effect:
         notes += _notes_on_effects(model, labels)
-    if model.n_iter_ < model.n_iter:
-        notes.append(f"Training was stopped after {model.n_iter_:,} of {model.n_iter:,} iterations.")
+    if n_background := int(model.fitted_.is_background.sum()):
+        verb = "has" if n_background == 1 else "have"
+        is_learned = isinstance(getattr(model, "word_prior", None), str)
+        notes.append(
+            f"{_count(n_background, 'topic')} {verb} no theme, but rare words from the whole vocabulary (background). "
+            f"To avoid this, raise min_df{', fix word_prior at 0.01' * is_learned} or lower max_df."
+        )
+    n_chains, counts = len(model.chains_), model.fitted_.chain_counts
+    if (counts < n_chains).any():
+        notes.append(
+            f"{_count(int((counts < n_chains).sum()), 'topic')} of {len(counts):,} were not found in all {n_chains} "
+            f"chains, and {int((counts == 1).sum()):,} of them in one only. Their numbers come from the chains that "
+            "have them, and they depend on the seed."
+        )
+    if model.was_stopped_:
+        notes.append(f"Training was stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations.")
     return tuple(notes)
 
 
 def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:
     """Return notes on intervals that are missing or unreliable, and on effects that are unknown."""
-    n_draws, notes = len(model.fitted_.weights["label"]), []
+    n_draws, notes = sum(len(chain.fitted_.weights["label"]) for chain in model.chains_), []
     low = np.array(labels.low, float)
     unknown = np.isnan(np.array(labels.effect, float)).all(axis=1)
     if unknown.any():

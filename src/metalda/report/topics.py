@@ -40,6 +40,7 @@ class TopicSummary:
     name: str  # as in `get_feature_names_out` and in files
     label: str | None  # of the topic, in models where topics belong to labels
     share: float  # of the training words
+    background: bool  # without a theme: its most probable words are arbitrary
     words: tuple[int, ...]  # the 30 most relevant at any lambda = 0, 0.1, … 1, the most probable first
     probabilities: Numbers
     coherence: float | None
@@ -50,6 +51,7 @@ class TopicSummary:
     documents: tuple[int, ...]  # the most typical ones, as indices into the document section
     document_shares: Numbers  # of the topic in them
     features: tuple[FeatureEffect, ...]
+    chains: int  # that have the topic
 
 
 def summarize_topics(
@@ -67,7 +69,7 @@ def summarize_topics(
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
     labels = getattr(model, "topic_labels_", None)
-    measured = topic_coherence(model, corpus)
+    measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
         TopicSummary(
@@ -75,9 +77,10 @@ def summarize_topics(
             name=f"topic{k}",
             label=None if labels is None else cut(labels[k]),
             share=rounded([share], 6)[0],
+            background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),
             probabilities=significant(words.phi[k, words.by_topic[k]]),
-            coherence=None if measured is None else round(float(measured[k]), 4),
+            coherence=None if measured is None or np.isnan(measured[k]) else round(float(measured[k]), 4),
             x=rounded(points[k])[0],
             y=rounded(points[k])[1],
             nearest=tuple(nearest[k].tolist()),
@@ -85,6 +88,7 @@ def summarize_topics(
             documents=typical[k].places,
             document_shares=rounded(typical[k].shares, 3),
             features=features[k],
+            chains=int(model.fitted_.chain_counts[k]),
         )
         for k, share in enumerate(words.topic_shares)
     )

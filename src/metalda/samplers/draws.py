@@ -69,12 +69,11 @@ class Draw:
         total[counts.row, counts.col] += (counts.data / mass[counts.col]).astype(np.float32)
 
 
-def mean_alpha_of_new(draws: Sequence[Draw], doc_prior: LogLinear, trained: LogLinear) -> NDArray[np.float64]:
-    """Return alpha by row of new documents, averaged over draws, given the prior of the training documents."""
-    stand_ins = trained.design.stand_ins(doc_prior.design)
+def mean_alpha(draws: Sequence[Draw], doc_prior: LogLinear) -> NDArray[np.float64]:
+    """Return alpha by row of the prior's design, averaged over draws."""
     total = np.zeros((doc_prior.design.n_rows, len(draws[0].mean_alpha)))
     for draw in draws:
-        total += doc_prior.alpha_of_new(draw.log_doc_weights, draw.mean_alpha, trained, stand_ins)
+        total += doc_prior.products(draw.log_doc_weights)
     return total / len(draws)
 
 

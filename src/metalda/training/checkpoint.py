@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +28,8 @@ from metalda.utils.checks import (
 KIND = "checkpoint"
 _REMEDY = "start again without it"
 
+Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # a document for JSON, and arrays
+
 
 class TraceRow(NamedTuple):
     """The trace of one iteration."""
@@ -39,21 +41,36 @@ class TraceRow(NamedTuple):
     word_tables: int
 
 
+class Kept(NamedTuple):
+    """What a stage of a run has kept; fields as in `Progress`."""
+
+    draws: list[Draw]
+    weights: dict[str, dict[int, NDArray[np.float32]]]
+    doc_topics: NDArray[np.float32]
+
+
 @dataclass
 class Progress:
-    """Everything that an iteration changes."""
+    """Everything that an iteration of a chain changes."""
 
     state: ChainState
     rngs: Generators
     draws: list[Draw]
     weights: dict[str, dict[int, NDArray[np.float32]]]  # of labels and of features, by iteration
     doc_topics: NDArray[np.float32]  # sum over the draws so far
-    seed: int  # of the run
+    seed: int
     trace: list[TraceRow]  # by iteration
+    earlier: Kept | None = None  # of the stage before this one; not in a checkpoint
 
     @property
     def n_sweeps(self) -> int:
         return len(self.trace)
+
+    def add(self, earlier: Kept) -> None:
+        """Put what an earlier stage kept before what this one has."""
+        self.draws = [*earlier.draws, *self.draws]
+        self.weights = {name: {**own, **self.weights.get(name, {})} for name, own in earlier.weights.items()}
+        self.doc_topics += earlier.doc_topics
 
 
 @dataclass(frozen=True)
@@ -91,35 +108,23 @@ class Checkpoint:
                 remove_unfinished(self.folder, KIND)
             yield
 
-    def save(self, progress: Progress) -> None:
-        state, rngs = progress.state, progress.rngs
-        arrays: dict[str, NDArray[Any]] = {
-            **{f"assignment.{name}": array for name, array in state.assignment.arrays.items()},
-            "log_doc_weights": state.log_doc_weights,
-            "log_word_weights": state.log_word_weights,
-            "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
-        }
-        for name, weights in progress.weights.items():
-            arrays[f"weights.{name}"] = stack_weights(weights)
-            arrays[f"iterations.{name}"] = np.array(sorted(weights), np.int64)
-        if progress.draws:  # doc_topics is the sum over draws
-            arrays["doc_topics"] = progress.doc_topics
-            arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
-        document = {
-            "identity": dict(self.identity),
-            "seed": progress.seed,
-            "generators": [rng.bit_generator.state for rng in rngs.all],
-        }
-        write_folder(self.folder, KIND, document, arrays)
+    def save(self, chains: Sequence[Progress]) -> None:
+        """Save all chains at once, so that they have the same number of iterations."""
+        document, arrays = join_chains([_pack_progress(chain) for chain in chains])
+        write_folder(self.folder, KIND, {"identity": dict(self.identity), **document}, arrays)
 
-    def load(self, problem: Problem, n_iter: int, n_threads: int) -> Progress:
+    def load(self, problem: Problem, n_iter: int, n_threads: int, n_chains: int) -> list[Progress]:
         """Return the progress of this run. A checkpoint of another run raises an error that names the difference."""
         document, arrays = read_folder(self.folder, KIND)
         self._check_identity(document.get("identity"))
         with reading_damage(self.folder, KIND, _REMEDY):
-            if len(arrays["trace"]) > n_iter:
+            packed = split_chains(document, arrays, n_chains)
+            chains = [_unpack_progress(*own, problem, n_threads) for own in packed]
+            if len({chain.n_sweeps for chain in chains}) > 1:
+                raise StorageError("the traces of the chains have different lengths")
+            if chains[0].n_sweeps > n_iter:
                 raise StorageError(f"trace has more than {n_iter:,} iterations")
-            return _unpack_progress(document, arrays, problem, n_threads)
+            return chains
 
     def _check_identity(self, saved: Any) -> None:
         if not isinstance(saved, dict) or not isinstance(saved.get("parameters"), dict):
@@ -140,10 +145,50 @@ class Checkpoint:
             )
 
 
+def join_chains(packed: Sequence[Packed]) -> Packed:
+    """Return one document and its arrays: those of the first chain, and the others in ``chains`` and ``chain1.`` …."""
+    (first, arrays), *others = packed
+    document = {**first, "chains": [own for own, _ in others]} if others else dict(first)
+    further = {f"chain{c}.{name}": array for c, (_, own) in enumerate(others, start=1) for name, array in own.items()}
+    return document, {**arrays, **further}
+
+
+def split_chains(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_chains: int) -> list[Packed]:
+    """Return what `join_chains` joined; StorageError unless there are so many chains."""
+    others = document.get("chains", [])
+    if not isinstance(others, list) or len(others) != n_chains - 1:
+        raise StorageError(f"chains must be a list of {n_chains - 1:,}")
+    found = []
+    for c, own in enumerate(others, start=1):
+        found.append((check_object("a chain", own), _under(arrays, f"chain{c}.")))
+    taken = {f"chain{c}.{name}" for c, (_, own) in enumerate(found, start=1) for name in own}
+    first = {name: array for name, array in arrays.items() if name not in taken}
+    return [(dict(document), first), *found]
+
+
+def _pack_progress(progress: Progress) -> Packed:
+    """Return the progress of a chain as a document for JSON and arrays."""
+    state = progress.state
+    arrays: dict[str, NDArray[Any]] = {
+        **{f"assignment.{name}": array for name, array in state.assignment.arrays.items()},
+        "log_doc_weights": state.log_doc_weights,
+        "log_word_weights": state.log_word_weights,
+        "trace": np.array(progress.trace, np.float64).reshape(-1, len(TraceRow._fields)),
+    }
+    for name, weights in progress.weights.items():
+        arrays[f"weights.{name}"] = stack_weights(weights)
+        arrays[f"iterations.{name}"] = np.array(sorted(weights), np.int64)
+    if progress.draws:  # doc_topics is the sum over draws
+        arrays["doc_topics"] = progress.doc_topics
+        arrays.update({f"draws.{name}": array for name, array in pack_draws(progress.draws).items()})
+    generators = [rng.bit_generator.state for rng in progress.rngs.all]
+    return {"seed": progress.seed, "generators": generators}, arrays
+
+
 def _unpack_progress(
     document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], problem: Problem, n_threads: int
 ) -> Progress:
-    """Return the progress that `Checkpoint.save` packed. Every value is checked before it is used."""
+    """Return the progress that `_pack_progress` packed. Every value is checked before it is used."""
     n_documents, n_topics = len(problem.offsets) - 1, problem.n_topics
     rngs = Generators.spawn(0, problem)
     for rng, saved in zip(rngs.all, document["generators"], strict=True):

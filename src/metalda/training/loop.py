@@ -1,39 +1,38 @@
-"""The training loop: iterations with a progress bar, a trace, and the draws that are kept."""
+"""The training loop: iterations of one or several chains with a progress bar, traces, and the draws that are kept."""
 
 from __future__ import annotations
 
 import logging
-import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.errors import ClusterError
+from metalda.errors import ClusterError, warn
 from metalda.kernels.border import needs_compiling
-from metalda.priors import Learning
 from metalda.samplers import Draw, Problem
-from metalda.training.checkpoint import Checkpoint, Progress, TraceRow, stack_weights
+from metalda.training.checkpoint import Checkpoint, Kept, Progress, TraceRow, stack_weights
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
+from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
 from metalda.utils.threads import Run, deferred_interrupt
 
 logger = logging.getLogger("metalda")
 
-MOST_WEIGHTS, LEAST_WEIGHT_DRAWS = 8_000_000, 19  # numbers: 32 MB; and the draws that a 90 % interval needs
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a run."""
+    """The result of one chain."""
 
     draws: tuple[Draw, ...]
     weights: Mapping[str, NDArray[np.float32]]  # "label": log lambda[draw, l, k], "feature": log delta[draw, l, k]
@@ -45,79 +44,142 @@ class Trained:
     seed: int
 
 
-def kept_iterations(n_iter: int, burn_in: int, thin: int | None, n_draws: int) -> set[int]:
-    """Return the iterations whose states are kept as draws. The last iteration is always one.
-
-    They are spread evenly over the iterations after the burn-in, or counted back from the last in steps of `thin`.
-    """
-    if thin is None:
-        return {n_iter} | {n_iter - (n_iter - burn_in) * j // n_draws for j in range(n_draws) if n_iter > burn_in}
-    return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > burn_in}
-
-
-def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, range]:
-    """Return the iterations whose weights of labels and of features are kept: all after the burn-in, if they fit.
-
-    Weights are small compared with a draw, and intervals of effects need many of them.
-    """
-    first = min(burn_in, n_iter - 1)
-    iterations = {}
-    for name, prior in (("label", problem.doc_prior), ("feature", problem.word_prior)):
-        n_names = len(prior.design.names)
-        if n_names > 1 and isinstance(prior, Learning):
-            most = max(MOST_WEIGHTS // (n_names * problem.n_topics), LEAST_WEIGHT_DRAWS)
-            iterations[name] = range(n_iter, first, -math.ceil((n_iter - first) / most))
-    return iterations
+def chain_seeds(seed: int, n_chains: int) -> list[int]:
+    """Return a seed for each chain. The first is the seed itself, and further chains do not change the earlier ones."""
+    return [seed, *(int(np.random.default_rng([seed, chain]).integers(2**31)) for chain in range(1, n_chains))]
 
 
 def train(
     problem: Problem,
     *,
-    n_iter: int,
-    keep: set[int],
-    keep_weights: Mapping[str, range],
-    seed: int,
+    stages: Sequence[Stage],
+    seeds: Sequence[int],
     n_jobs: int,
     verbose: bool,
+    until_settled: bool = False,
     checkpoint: Checkpoint | None = None,
     cluster: Cluster | None = None,
-) -> Trained:
-    """Run the chain, from its checkpoint if there is one. Ctrl-C ends it after the current iteration."""
-    n_jobs = min(n_jobs, max(len(problem.shards), len(problem.stripes)))
-    pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-    run = pool.map if pool else map
-    with pool or nullcontext(), deferred_interrupt() as interrupted:
-        n_threads = min(n_jobs, len(problem.shards))
+) -> tuple[Trained, ...]:
+    """Run a chain for each seed, from the checkpoint if there is one. Ctrl-C ends them after the current iteration.
+
+    All chains finish an iteration before the next one starts, so they always have equally many iterations. The run has
+    all stages, or with `until_settled` those up to the first that has settled.
+    """
+    limit, n_chains = stages[-1].n_iter, len(seeds)
+    with ExitStack() as stack:
+        run_chains = _pool(1 if cluster is not None else min(n_jobs, n_chains), stack)
+        # With more threads than chains, the shards of all chains share a second pool.
+        n_most = max(len(problem.shards), len(problem.stripes))
+        n_threads = 1 if 1 < n_chains >= n_jobs else min(n_jobs, n_chains * n_most)
+        run = _pool(n_threads, stack)
+        n_threads = min(n_threads, len(problem.shards))
+        interrupted = stack.enter_context(deferred_interrupt())
         if checkpoint is not None and checkpoint.exists:
-            progress = checkpoint.load(problem, n_iter, n_threads)
-            logger.info("Resuming after iteration %d of %d.", progress.n_sweeps, n_iter)
+            chains = checkpoint.load(problem, limit, n_threads, n_chains)
+            logger.info("Resuming after iteration %d of %d.", chains[0].n_sweeps, limit)
         else:
-            progress = _start(problem, seed, n_threads)
-        survive = None
-        if cluster is not None:
-            step = partial(_sweep, problem, progress, keep_weights, run)
-            survive = Recovery(cluster, problem, progress, step, interrupted.is_set)
-        do = survive or _run_directly
-        stop = False
-        bar = _progress_bar(problem, progress.n_sweeps, n_iter, verbose)
-        with survive or nullcontext(), _with_resume_advice(checkpoint), bar:
-            while progress.n_sweeps < n_iter and not stop:
-                likelihood = do(lambda: _advance(problem, progress, keep, keep_weights, run))
-                bar.set_postfix_str(f"log-likelihood {likelihood:.3f} per token", refresh=False)
+            chains = [_start(problem, seed, n_threads) for seed in seeds]
+        done, stop = chains[0].n_sweeps, False
+        first, *others = (stage for stage in stages if stage.n_iter >= done)
+        training = Training(problem, chains, first, run, cluster, interrupted.is_set, stack)
+        stack.enter_context(_with_resume_advice(checkpoint))
+        bar = stack.enter_context(_progress_bar(problem, done, first.n_iter, verbose, n_chains))
+        for stage in (first, *others):
+            if stage is not first:
+                training.enter(stage)
+                bar.total = stage.n_iter
+            while done < stage.n_iter and not stop:
+                likelihoods = list(run_chains(training.advance, range(n_chains)))
+                bar.set_postfix_str(_likelihood_text(likelihoods), refresh=False)
                 bar.update()
-                stop = interrupted.is_set()
-                done = progress.n_sweeps
-                due = checkpoint is not None and (stop or done == n_iter or done % checkpoint.every == 0)
-                if survive is not None and (due or done in keep or done % SNAPSHOT_EVERY == 0):
-                    survive(survive.take_snapshot)
+                stop, done = interrupted.is_set(), chains[0].n_sweeps
+                due = checkpoint is not None and (stop or done == stage.n_iter or done % checkpoint.every == 0)
+                if due or done in stage.keep or done % SNAPSHOT_EVERY == 0:
+                    training.take_snapshots()
                 if checkpoint is not None and due:
-                    checkpoint.save(progress)
-            do(lambda: _keep_last(progress, keep))
-            _keep_weights(progress, keep_weights)
-    if progress.n_sweeps < n_iter:
+                    checkpoint.save(chains)
+            if stop or (until_settled and has_settled(problem, stage, chains)):
+                break
+        else:
+            if until_settled:
+                _warn_of_limit(limit, are_flat(stages[-1], chains))
+        training.finish()
+    if stop and done < limit:
         message = "Stopped after %d of %d iterations; the model has the state of the last one."
-        logger.warning(message, progress.n_sweeps, n_iter)
-    return _finish(progress)
+        logger.warning(message, done, limit)
+    return tuple(map(_finish, chains))
+
+
+class Training:
+    """Chains that advance together, in threads or on a cluster."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        chains: Sequence[Progress],
+        stage: Stage,
+        run: Run,
+        cluster: Cluster | None,
+        is_interrupted: Callable[[], bool],
+        stack: ExitStack,
+    ) -> None:
+        self._problem = problem
+        self._chains = chains
+        self._stage = stage
+        self._run = run
+        self._recoveries: list[Recovery] = []
+        if cluster is not None:
+            for chain in chains:
+                recovery = Recovery(cluster, problem, chain, partial(self._repeat, chain), is_interrupted)
+                self._recoveries.append(stack.enter_context(recovery))
+
+    def advance(self, number: int) -> float:
+        """Run one iteration of a chain; return the log-likelihood per token."""
+        chain, stage = self._chains[number], self._stage
+        return self._perform(number, lambda: _advance(self._problem, chain, stage.keep, stage.keep_weights, self._run))
+
+    def take_snapshots(self) -> None:
+        """Keep the states for the recovery from lost workers."""
+        for recovery in self._recoveries:
+            recovery(recovery.take_snapshot)
+
+    def enter(self, stage: Stage) -> None:
+        """Begin another stage. What the last stage kept is used only if Ctrl-C ends this one."""
+        self._stage = stage
+        for chain in self._chains:
+            chain.earlier = Kept(chain.draws, chain.weights, chain.doc_topics)
+            chain.draws, chain.weights, chain.doc_topics = [], {}, np.zeros_like(chain.doc_topics)
+        self.take_snapshots()
+
+    def finish(self) -> None:
+        """Keep the last states. A stage that was ended early also has what the stage before it kept."""
+        stage = self._stage
+        for number, chain in enumerate(self._chains):
+            self._perform(number, partial(_keep_last, chain, stage.keep))
+            _keep_weights(chain, stage.keep_weights)
+            if chain.earlier is not None and chain.n_sweeps < stage.n_iter:
+                chain.add(chain.earlier)
+
+    def _repeat(self, chain: Progress) -> float:
+        """Run one iteration again after a loss, without keeping a draw."""
+        return _sweep(self._problem, chain, self._stage.keep_weights, self._run)
+
+    def _perform(self, number: int, action: Callable[[], T]) -> T:
+        return self._recoveries[number](action) if self._recoveries else action()
+
+
+def _warn_of_limit(limit: int, is_flat: bool) -> None:
+    few = f"fewer than {ENOUGH_EFFECTS:.0%} of the label effects have {ENOUGH_DRAWS} effective draws"
+    reason = few if is_flat else "the log-likelihood still has a trend"
+    warn(
+        f"after {limit:,} iterations {reason}: make n_iter_limit (--iteration-limit) larger, use more chains "
+        "(n_chains, --chains), or fewer topics"
+    )
+
+
+def _pool(n_threads: int, stack: ExitStack) -> Run:
+    """Return the map of a thread pool, or without threads the built-in one."""
+    return stack.enter_context(ThreadPoolExecutor(n_threads)).map if n_threads > 1 else map
 
 
 @contextmanager
@@ -132,11 +194,6 @@ def _with_resume_advice(checkpoint: Checkpoint | None) -> Iterator[None]:
         raise ClusterError(f"{error}; {advice}") from error
 
 
-def _run_directly(action: Callable[[], object]) -> Any:
-    """Perform the action; on one machine no recovery is needed."""
-    return action()
-
-
 def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
     rngs = Generators.spawn(seed, problem)
     state = start_chain(problem, rngs.start, n_threads)
@@ -145,7 +202,7 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 
 def _advance(
-    problem: Problem, progress: Progress, keep: set[int], keep_weights: Mapping[str, range], run: Run
+    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: Run
 ) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, keep_weights, run)
@@ -180,7 +237,7 @@ def _keep_weights(progress: Progress, names: Iterable[str]) -> None:
         progress.weights.setdefault(name, {})[progress.n_sweeps] = weights.astype(np.float32)
 
 
-def _keep_last(progress: Progress, keep: set[int]) -> None:
+def _keep_last(progress: Progress, keep: Set[int]) -> None:
     """Keep the last state of a chain that was stopped early, unless it is a draw already."""
     if progress.n_sweeps not in keep:
         _keep(progress)
@@ -202,7 +259,14 @@ def _finish(progress: Progress) -> Trained:
     )
 
 
-def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> Any:
+def _likelihood_text(likelihoods: Sequence[float]) -> str:
+    """Return the log-likelihood of the chain, or the lowest and the highest of several, for the progress bar."""
+    lowest, highest = min(likelihoods), max(likelihoods)
+    shown = f"{lowest:.3f}" if len(likelihoods) == 1 else f"{lowest:.3f} to {highest:.3f}"
+    return f"log-likelihood {shown} per token"
+
+
+def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool, n_chains: int) -> Any:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()
@@ -211,7 +275,7 @@ def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool) -> 
     return tqdm(
         total=n_iter,
         initial=n_done,
-        desc="iterations",
+        desc="iterations" if n_chains == 1 else f"iterations of {n_chains} chains",
         unit="iteration",
         disable=not shown,
         dynamic_ncols=True,

@@ -20,7 +20,7 @@ LARGE = 10**9  # bytes
 ROWS = 4096  # documents or words whose proportions are computed at a time
 
 
-def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
+def estimate_memory(problem: Problem, n_draws: int, n_jobs: int, n_chains: int = 1) -> int:
     """Estimate the peak bytes that `fit` and `save` add to those of Python, its modules and the corpus.
 
     Only arrays that grow with the corpus, the labels, the topics or the draws are counted. Memory-mapped words are not,
@@ -37,9 +37,8 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     doc_topics, phi = 4 * n_topics * n_documents, 4 * n_topics * n_words
     words = 0 if is_mapped(problem.words) else n_tokens * (8 if n_shards > 1 else 4)
     blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)
-    training = (
-        words
-        + 2 * n_tokens  # z
+    state = (
+        2 * n_tokens  # z
         + blocks
         + problem.sampler.memory(problem, n_jobs)
         + 6 * cells  # n[k, v]
@@ -50,8 +49,11 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int) -> int:
     first_count = max(24 * cells, 20 * min(n_tokens, CHUNK))
     theta = 8 * n_topics * min(n_documents, ROWS)  # of the documents that are added at a time
     mean_phi = phi + 12 * n_topics * min(n_words, ROWS)
-    saving = doc_topics + phi + 2 * draws  # which are packed
-    return max(training + max(first_count, draws + max(theta, mean_phi)), saving)
+    pooled = doc_topics + phi if n_chains > 1 else 0
+    kept = n_chains * draws + max(theta, n_chains * mean_phi) + pooled
+    training = words + n_chains * state + max(first_count, kept)
+    saving = n_chains * (doc_topics + phi + 2 * draws) + pooled  # draws are packed
+    return max(training, saving)
 
 
 def _expected_cells(problem: Problem) -> int:
@@ -61,16 +63,17 @@ def _expected_cells(problem: Problem) -> int:
     return int(counts @ (problem.n_topics * (1 - (1 - 1 / problem.n_topics) ** n_tokens)))
 
 
-def require_memory(problem: Problem, n_draws: int, n_jobs: int) -> None:
+def require_memory(problem: Problem, n_draws: int, n_jobs: int, n_chains: int = 1) -> None:
     """Log the memory that training needs, and raise an error if the machine has less."""
-    needed = estimate_memory(problem, n_draws, n_jobs)
+    needed = estimate_memory(problem, n_draws, n_jobs, n_chains)
     available = available_memory()
     is_much = needed > LARGE or (available is not None and needed > available / 4)
     logger.log(NOTICE if is_much else logging.INFO, "Training needs up to %s of memory.", _readable(needed))
     if available is not None and needed > available:
         raise InputError(
             f"training needs up to {_readable(needed)} of memory, but this machine has {_readable(available)} free; "
-            "use fewer topics, fewer draws (n_draws), fewer threads (n_jobs) or a smaller vocabulary (min_df)"
+            f"use fewer topics, fewer draws (n_draws), {'fewer chains (n_chains), ' if n_chains > 1 else ''}"
+            "fewer threads (n_jobs) or a smaller vocabulary (min_df)"
         )
 
 

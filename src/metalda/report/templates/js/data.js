@@ -18,7 +18,12 @@ const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
-const topWords = (k, n) => topics[k].words.slice(0, n).map(wordName);
+// " (in 2 of 4 chains)" for a topic that some chains lack.
+const inChains = (k) => (topics[k].chains === overview.n_chains ? ""
+  : ` (in ${topics[k].chains} of ${overview.n_chains} chains)`);
+// The top words of a background topic are arbitrary: it is named instead, and listed last.
+const topWords = (k, n) => (topics[k].background ? ["(background)"] : topics[k].words.slice(0, n).map(wordName));
+const backgroundLast = (key) => (a, b) => a.background - b.background || key(a) - key(b);
 const hasEffects = Boolean(labels && labels.effect.length);
 const hasPrevalence = Boolean(labels && labels.prevalence.length);
 

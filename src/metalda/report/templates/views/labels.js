@@ -1,7 +1,7 @@
 // Labels: all labels, one label, and the contrast of two.
 const effectRow = (k, row) =>
-  ({ ...row, title: `${topicName(k)} ${topWords(k, 3).join(", ")}`, k,
-    link: () => [topicLink(k), " ", named(topWords(k, 4))] });
+  ({ ...row, title: `${topicName(k)}${inChains(k)} ${topWords(k, 3).join(", ")}`, k,
+    link: () => [topicLink(k), `${inChains(k)} `, named(topWords(k, 4))] });
 const openTopic = (row) => { location.hash = `#/topic/${row.k}`; };
 const heat = { most: 40, order: "topic", clear: false };
 
@@ -36,7 +36,8 @@ function heatMap() {
     colorbar: { thickness: 10, outlinewidth: 0, len: Math.min(1, 260 / (own.length * 18 + 80)), y: 1, yanchor: "top",
       tickfont: { size: 11 } },
     showscale: !narrow,
-    hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}<br>${words3[k]}<br>${hasEffects
+    hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}${inChains(k)}`
+      + `<br>${words3[k]}<br>${hasEffects
       ? `${scales[scale].name} ${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
         + `<br>expected share ${percent(labels.proportion[j][k])}`
       : `mean share ${percent(labels.prevalence[j][k])}`}`)),
@@ -135,7 +136,7 @@ addDetail("label", (j) => {
   const shares = expects ? labels.proportion[j] : labels.prevalence[j];
   if (shares) {
     const rows = topics.map((_, k) => k).sort((a, b) => shares[b] - shares[a]).slice(0, 12), most = shares[rows[0]];
-    const columns = [["topic", (k) => topicLink(k)], ["", (k) => bar(shares[k], most), "bar slim"]];
+    const columns = [["topic", (k) => [topicLink(k), inChains(k)]], ["", (k) => bar(shares[k], most), "bar slim"]];
     if (expects) columns.push(["expected", (k) => percent(shares[k]), "number"],
       [`${level()} interval`,
       (k) => `${percent(labels.proportion_low[j][k])} to ${percent(labels.proportion_high[j][k])}`, "number"]);

@@ -6,7 +6,8 @@ function captions({ height, xaxis, yaxis }, size) {
   const across = (t) => (width * (t.x - xaxis.range[0])) / (xaxis.range[1] - xaxis.range[0]);
   const down = (t) => (height * (yaxis.range[1] - t.y)) / (yaxis.range[1] - yaxis.range[0]);
   return [...topics].sort((a, b) => b.share - a.share).flatMap((t) => {
-    const text = safe(wordName(byRelevance(t, 0.6, 1)[0].word), 16), below = size(t) / 2 + 8, x = across(t),
+    const text = t.background ? "(background)" : safe(wordName(byRelevance(t, 0.6, 1)[0].word), 16);
+    const below = size(t) / 2 + 8, x = across(t),
       y = down(t) + below;
     const onText = taken.some(([u, v, n]) => Math.abs(x - u) < 3.6 * (n + text.length) && Math.abs(y - v) < 14);
     const onTopic = topics.some((other) => other !== t
@@ -54,9 +55,11 @@ addView("overview", "Overview", 10, () => {
   const tiles = [
     [overview.n_topics, "topics"], [overview.documents, "documents"], [overview.tokens, "words"],
     [overview.n_words, "vocabulary"], [overview.n_labels || null, "labels"], [overview.n_features || null, "features"],
-    [overview.n_iterations, "iterations"], [overview.n_draws, "draws kept"],
+    [overview.n_chains > 1 ? overview.n_chains : null, "chains"], [overview.n_iterations, "iterations"],
+    [overview.n_draws, overview.n_chains > 1 ? "draws of each chain" : "draws kept"],
   ].filter(([n]) => n !== null);
-  const largest = [...topics].sort((a, b) => b.share - a.share).slice(0, 12), most = largest[0].share;
+  const largest = [...topics].sort(backgroundLast((t) => -t.share)).slice(0, 12);
+  const most = Math.max(...largest.map((t) => t.share));
   return {
     title: [name(overview.title)],
     lead: `A ${overview.model} trained in `

@@ -3,17 +3,21 @@ const TOPIC_ORDERS = [["number", "number"], ["share", "share, largest first"],
   ["coherence", "coherence, highest first"]];
 let topicOrder = "number";
 
+const chainsText = (t) => `Found in ${t.chains} of ${overview.n_chains} chains`
+  + `${t.chains === 1 ? ": not matched" : ""}`;
+
 addView("topics", "Topics", 20, () => {
   const place = el("ul", { class: "cards" });
   const most = Math.max(...topics.map((t) => t.share));
   const show = () => {
     const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
     place.replaceChildren(
-      ...[...topics].sort((a, b) => key(a) - key(b)).map((t) => el("li", {}, el("article", { class: "card" },
+      ...[...topics].sort(backgroundLast(key)).map((t) => el("li", {}, el("article", { class: "card" },
       el("h2", {}, el("a", { href: `#/topic/${t.number}` }, topicTitle(t.number)),
         el("span", { class: "muted number" }, percent(t.share))),
       el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
-      t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`)))));
+      t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`),
+      inChains(t.number) ? el("p", { class: "muted small" }, chainsText(t)) : null))));
   };
   show();
   const orders = TOPIC_ORDERS.filter(([key]) => key !== "coherence" || topics.some((t) => t.coherence !== null));
@@ -108,7 +112,12 @@ addDetail("topic", (k) => {
     title: topicTitle(k), nav: "topics",
     lead: [`${percent(topic.share)} of the words`,
       topic.coherence === null ? ""
-      : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, "."],
+      : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, ".",
+      topic.background ? " A background topic: it is spread over more different words than as many words drawn at "
+        + "random from the documents. It has no theme and no coherence, and its top words are arbitrary. To avoid it, "
+        + "raise min_df, lower max_df or fix word_prior at 0.01." : "",
+      inChains(k) ? ` ${chainsText(topic)}. Another seed may not find it, and its numbers come from `
+        + `${topic.chains === 1 ? "one chain" : "these chains"} alone.` : ""],
     body: [
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
