@@ -87,7 +87,7 @@ def save_model(folder: Path, n_documents: int, n_words: int) -> None:
     history = {name: np.zeros(N_DRAWS) for name in ("iteration", "log_likelihood", "seconds", "moved")}
     weights = {"label": np.stack([draw.log_doc_weights for draw in draws]).astype(np.float32)}
     model._keep_result(
-        Trained(tuple(draws), weights, doc_topics, history, N_DRAWS, 0),
+        [Trained(tuple(draws), weights, doc_topics, history, N_DRAWS, 0)],
         tuple(f"word{v}" for v in range(n_words)),
         doc_prior,
         word_prior,
