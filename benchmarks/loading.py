@@ -85,8 +85,9 @@ def save_model(folder: Path, n_documents: int, n_words: int) -> None:
     doc_topics = rng.random((n_documents, N_TOPICS), np.float32)
     doc_topics /= doc_topics.sum(axis=1, keepdims=True)
     history = {name: np.zeros(N_DRAWS) for name in ("iteration", "log_likelihood", "seconds", "moved")}
+    weights = {"label": np.stack([draw.log_doc_weights for draw in draws]).astype(np.float32)}
     model._keep_result(
-        Trained(tuple(draws), {}, doc_topics, history, N_DRAWS, 0),
+        [Trained(tuple(draws), weights, doc_topics, history, N_DRAWS, 0)],
         tuple(f"word{v}" for v in range(n_words)),
         doc_prior,
         word_prior,
