@@ -28,8 +28,10 @@ WHERE = {"here": (), "cluster": ("--cluster", "local", "--jobs", "2", "--n-shard
 LIMIT = 300  # seconds; a busy machine may take long to start processes
 
 # A program that makes its standard input the terminal that controls it, as a shell does, and then becomes the command.
+# Tests that run under nohup ignore SIGHUP, and the command would inherit that.
 ON_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    "import fcntl, os, signal, sys, termios; signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
 
 

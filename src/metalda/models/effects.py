@@ -61,7 +61,7 @@ class EffectTables(FittedModel):
             - `chains`, after a fit with several: the number of chains that have the topic. All other numbers come from
               these chains.
 
-            For a numeric covariate (DMR), the difference is that of one unit more, in all documents. NaN stands for
+            For a numeric covariate, the difference is that of one unit more, in all documents. NaN stands for
             an effect that the documents do not identify, and for an interval that needs more draws. DMR has no
             intervals: its weights are point estimates.
             ``attrs["n_draws"]`` is the number of draws.
