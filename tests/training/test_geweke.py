@@ -89,7 +89,7 @@ class _PaperTables(Gamma):
 
     def observe_documents(self, documents, alpha, rng):
         augmentation = super().observe_documents(documents, alpha, rng)
-        lost = rng.binomial(augmentation.label_tables, 0.3)
+        lost = rng.binomial(augmentation.label_tables.astype(np.int64), 0.3)
         return augmentation._replace(label_tables=augmentation.label_tables - lost)
 
 
