@@ -60,6 +60,29 @@ def test_normal_weights_keep_the_joint_distribution(groups):
     assert smallest_p_value(joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1)) > 1e-3
 
 
+COMPLETE = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1]]  # every document has one of the labels
+
+
+@pytest.mark.slow
+def test_a_level_that_moves_keeps_the_joint_distribution():
+    problem = _problem(_normal(COMPLETE, 0.1, "cc", default_precision=0.3), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=2000, n_sweeps=2000, seed=1)) > 1e-3
+
+
+class _FreeLevel(Normal):
+    """A level that moves as if the default label had no prior."""
+
+    def _move_levels(self, log_weights, precisions, rng):
+        moves = rng.standard_normal(log_weights.shape[1]) - log_weights[:-1].mean(axis=0)
+        log_weights += np.outer([1, 1, -1], moves)
+
+
+@pytest.mark.slow
+def test_the_joint_test_sees_a_level_that_moves_too_freely():
+    problem = _problem(_normal(COMPLETE, 0.1, "cc", _FreeLevel, default_precision=0.3), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=2000, n_sweeps=2000, seed=1)) < 1e-4
+
+
 @pytest.mark.slow
 def test_default_label_and_default_feature_keep_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))

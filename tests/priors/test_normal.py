@@ -1,0 +1,26 @@
+"""The normal prior on log weights."""
+
+import numpy as np
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix
+from metalda.meta.design import Design
+from metalda.priors import Augmentation, Normal
+
+
+def test_labels_of_a_complete_column_give_their_level_to_the_default_label_at_once():
+    """Whatever the start: one label at a time, thousands of updates would be needed."""
+    labels = NamedMatrix(sparse.csr_array(np.eye(2)), ("a", "b"))
+    prior = Normal(Design.build(labels, 2).group("cc"), 0.1, 1.0, default_precision=0.04)
+    scales, level = np.full(2, 1e4), np.log(0.02)  # so much data that a label moves by 0.1 given the others
+    tables = 1e4 * np.exp(level) * np.array([[1.0], [1.0], [2.0]])
+    state, rng, found = np.array([[level], [level], [0.0]]), np.random.default_rng(0), []
+    for _ in range(200):
+        precisions = prior.draw_precisions(state, rng)
+        augmentation = Augmentation(tables, scales, np.ones(1))
+        prior._draw(state, precisions, np.exp(np.full((2, 1), level), dtype=np.float32), False, augmentation, 0, 1, rng)
+        found.append(state[:, 0].copy())
+    a, b, default = np.array(found)[20:].T
+    assert abs(np.median(a)) < 1.5 and abs(np.median(b)) < 1.5
+    assert np.std(a) > 0.5
+    np.testing.assert_allclose(a + default, level, atol=0.5)
