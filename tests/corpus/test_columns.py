@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metalda.corpus import Corpus
 from metalda.corpus.columns import BinnedColumn, ScaledColumn, columns_of_labels, interval_names
-from metalda.errors import InputError
+from metalda.errors import HintWarning, InputError
 
 FRAME = pd.DataFrame(
     {
@@ -181,14 +181,15 @@ def test_an_unknown_setting_is_a_type_error():
         Corpus.from_frame(FRAME, min_dff=3)
 
 
-def test_numbers_are_taken_to_scale_and_the_name_says_how():
+def test_numbers_are_taken_to_scale_and_missing_ones_are_average():
     values = [1990, 2000, None, 2010]
     frame = pd.DataFrame({"text": ["a b"] * 4, "year": values, "section": ["x", "y", "x", "y"]})
-    labels = Corpus.from_frame(frame, labels="section", numbers="year", token_pattern=r"\w").labels
-    assert labels.names == ("section=x", "section=y", "(year - 2000) / 8.16497")
+    with pytest.warns(HintWarning, match="'year' has no number in 1 of 4 documents: there it counts as 2000"):
+        labels = Corpus.from_frame(frame, labels="section", numbers="year", token_pattern=r"\w").labels
+    assert labels.names == ("section=x", "section=y", "year")
     np.testing.assert_allclose(labels.matrix.toarray()[:, 2], [-1.224744, 0, 0, 1.224744], atol=1e-5)
     again = Corpus.from_frame(frame[:1], numbers={"year": [1980, 5]}, token_pattern=r"\w").labels
-    assert again.names == ("(year - 1980) / 5",)
+    assert again.names == ("year",)
     assert again.matrix.toarray() == [[2.0]]
 
 

@@ -15,7 +15,7 @@ NAMES = (
     "genre=Drama",
     "genre=War",
     "tag=Drama",
-    "(size - 3) / 2.5",
+    "size",
 )
 BINS = "'year < 1940', '1940 ≤ year < 1960', 'year ≥ 1960'"
 
@@ -36,7 +36,7 @@ BINS = "'year < 1940', '1940 ≤ year < 1960', 'year ≥ 1960'"
         ("year=1960", "year ≥ 1960"),
         ("War", "genre=War"),
         ("tag=Drama", "tag=Drama"),
-        ("size", "(size - 3) / 2.5"),
+        ("size", "size"),
     ],
 )
 def test_a_label_is_found_as_it_is_typed(typed: str, found: str) -> None:

@@ -119,7 +119,7 @@ def test_whether_alpha_of_unlabeled_documents_is_identified_survives_saving(labe
     model.save(tmp_path / "model")
     for each in (model, metalda.load(tmp_path / "model")):
         unlabeled = each._encode(Corpus.from_texts(["cat"]), ()).labels
-        assert (each.fitted_.labels.stand_ins(unlabeled).nnz == 0) is expected
+        assert (each.fitted_.labels.stand_ins(unlabeled)[0].nnz == 0) is expected
 
 
 def test_validate_raises_what_fit_would_raise():

@@ -140,9 +140,9 @@ def test_labels_of_new_documents_may_be_typed(films: MetaLDA) -> None:
         films.transform(TEXTS[:1], [["War"]])
 
 
-def test_numbers_are_not_scaled_so_they_are_not_taken_for_the_numbers_of_a_model() -> None:
+def test_numbers_that_come_as_labels_are_in_the_units_of_the_column() -> None:
     frame = pd.DataFrame({"text": TEXTS, "size": range(10)})
     model = DMR(2, n_iter=4, optimize_burn_in=1, random_state=0, verbose=False)
     model.fit(Corpus.from_frame(frame, numbers="size"))
-    with pytest.warns(UserWarning, match="not trained on are ignored"):
-        model.transform(TEXTS[:2], pd.DataFrame({"size": [5.0, 6.0]}))
+    given = model.transform(TEXTS[:2], pd.DataFrame({"size": [0.0, 1.0]}))
+    np.testing.assert_allclose(given, model.transform(frame[:2]), rtol=1e-5)

@@ -142,7 +142,7 @@ def parameters(models: tuple[registry.ModelEntry, ...]) -> dict[str, ModelParame
             name,
             frozenset(own["types"]),
             own["choices"],
-            re.sub(r"`+(\w+)`+", lambda match: option(match[1]) if match[1] in found else match[1], own["help"]),
+            re.sub(r"`+([^`]+)`+", lambda match: option(match[1]) if match[1] in found else match[1], own["help"]),
             _section(name in of_every_model, len(own["defaults"]), len(models)),
             own["defaults"],
         )

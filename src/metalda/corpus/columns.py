@@ -21,7 +21,7 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.vocabulary import require_unicode
-from metalda.errors import InputError, MissingLabelsError
+from metalda.errors import InputError, MissingLabelsError, hint
 from metalda.utils.frames import is_missing
 
 logger = logging.getLogger(__name__)
@@ -258,11 +258,16 @@ class ScaledColumn(NumericColumn):
         return float(f"{known.mean():.6g}"), float(f"{known.std():.6g}")
 
     def labels(self) -> NamedMatrix:
-        """Return one column, ``(year - 1998) / 5.5``."""
+        """Return the numbers as one column with the name of theirs."""
         center, scale = self.scale
         values = np.array(self._values)
-        scaled = np.where(np.isnan(values), 0.0, (values - center) / scale)
-        return NamedMatrix(csr_array(scaled[:, None]), (scaled_name(self.name, self.scale),))
+        missing = np.isnan(values)
+        if missing.any():
+            hint(
+                f"the field {self.name!r} has no number in {missing.sum():,} of {len(values):,} documents: there it "
+                f"counts as {_shown_number(center)}, the average"
+            )
+        return NamedMatrix(csr_array(np.where(missing, 0.0, (values - center) / scale)[:, None]), (self.name,))
 
 
 def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
@@ -272,21 +277,13 @@ def interval_names(column: str, edges: Sequence[float]) -> tuple[str, ...]:
     return (f"{column} < {texts[0]}", *inner, f"{column} ≥ {texts[-1]}")
 
 
-def scaled_name(column: str, scale: Sequence[float]) -> str:
-    """Return ``"(year - 1998) / 5.5"`` for the center 1998 and the scale 5.5."""
-    center, width = scale
-    return f"({column} - {_shown_number(center)}) / {_shown_number(width)}"
-
-
 def columns_of_labels(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
     """Return the column that each label comes from, given the fitted schema that labels were read with."""
     fixed: dict[str, str] = {}
     for column, edges in schema.bins.items():
         assert not isinstance(edges, int), "a fitted schema has edges"
         fixed |= dict.fromkeys(interval_names(column, edges), column)
-    for column, scale in schema.numbers.items():
-        assert scale is not None, "a fitted schema has scales"
-        fixed[scaled_name(column, scale)] = column
+    fixed |= {column: column for column in schema.numbers}
     named = sorted(set(schema.labels).difference(schema.bins, schema.numbers), key=len, reverse=True)
     if not fixed and len(named) == 1:
         return tuple(named[0] for _ in names)

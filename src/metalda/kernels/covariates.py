@@ -184,13 +184,18 @@ def draw_real_weights(
     log_weights,
     label_tables,
     row_scales,
+    topic_scales,
     row_starts,
     row_labels,
     row_values,
     label_starts,
     label_rows,
+    block_starts,
     numbers,
-    columns,
+    block_row_starts,
+    block_rows,
+    cell_starts,
+    cells,
     shape,
     precisions,
     slices,
@@ -200,22 +205,23 @@ def draw_real_weights(
 ):
     """Draw the weights of topics first … last - 1 where labels `numbers` have real values; changes log_weights.
 
-    `columns` [number, row] holds these values. The other labels are 0 or 1. A label with precision 0 has a gamma prior
-    with this shape, the others have normal priors. `slices` is the share of the updates of numbers that use the slice
-    sampler. The stationary distribution is reference.real_log_density.
+    Block b of numbers is ``numbers[block_starts[b]:block_starts[b + 1]]``. It is 0 outside the rows
+    ``block_rows[block_row_starts[b]:block_row_starts[b + 1]]``, and its values there are the `cells` from
+    ``cell_starts[b]``, [number, row]. The other labels are 0 or 1. A label with precision 0 has a gamma prior with this
+    shape, the others have normal priors. `slices` is the share of the updates of numbers that use the slice sampler.
+    The stationary distribution is reference.real_log_density.
     """
     n_rows, n_labels = row_starts.shape[0] - 1, log_weights.shape[0]
     is_number = np.zeros(n_labels, np.bool_)
     for j in range(numbers.shape[0]):
         is_number[numbers[j]] = True
     values = np.empty(n_rows)  # s[r] exp(x[r] · w)
-    tables, weights = np.empty(numbers.shape[0]), np.empty(numbers.shape[0])
     for k in range(first, last):
         for r in range(n_rows):
             exponent = 0.0
             for i in range(row_starts[r], row_starts[r + 1]):
                 exponent += row_values[i] * log_weights[row_labels[i], k]
-            values[r] = min(row_scales[r] * _bounded(exponent), LARGEST)
+            values[r] = min(row_scales[r] * topic_scales[k] * _bounded(exponent), LARGEST)
         for label in range(n_labels):
             if is_number[label]:
                 continue
@@ -233,11 +239,20 @@ def draw_real_weights(
             factor = _bounded(new - old)
             for r in rows:
                 values[r] = min(values[r] * factor, LARGEST)
-        for j in range(numbers.shape[0]):
-            tables[j], weights[j] = label_tables[numbers[j], k], log_weights[numbers[j], k]
-        if rng.random() < slices:
-            _slice_step(columns, tables, precisions, numbers, weights, values, rng)
-        else:
-            _newton_step(columns, tables, precisions, numbers, weights, values, rng)
-        for j in range(numbers.shape[0]):
-            log_weights[numbers[j], k] = weights[j]
+        for b in range(block_starts.shape[0] - 1):
+            own = numbers[block_starts[b] : block_starts[b + 1]]
+            rows_of = block_rows[block_row_starts[b] : block_row_starts[b + 1]]
+            columns = cells[cell_starts[b] : cell_starts[b + 1]].reshape((own.shape[0], rows_of.shape[0]))
+            tables, weights, part = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(rows_of.shape[0])
+            for j in range(own.shape[0]):
+                tables[j], weights[j] = label_tables[own[j], k], log_weights[own[j], k]
+            for i in range(rows_of.shape[0]):
+                part[i] = values[rows_of[i]]
+            if rng.random() < slices:
+                _slice_step(columns, tables, precisions, own, weights, part, rng)
+            else:
+                _newton_step(columns, tables, precisions, own, weights, part, rng)
+            for j in range(own.shape[0]):
+                log_weights[own[j], k] = weights[j]
+            for i in range(rows_of.shape[0]):
+                values[rows_of[i]] = min(part[i], LARGEST)

@@ -19,6 +19,7 @@ from metalda.corpus import NamedMatrix, Schema
 from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, StorageError
 from metalda.meta.references import SAME, References, find_null_space, find_references
+from metalda.meta.terms import Terms
 from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
@@ -42,6 +43,7 @@ class Design:
     groups: NDArray[np.int32]  # label -> group, without the default label
     group_names: tuple[str, ...]  # the columns that labels come from, or the sources of features
     zero_is_a_number: bool = False  # labels are numbers: an empty row has the values 0, and no label is missing
+    terms: Terms | None = None  # how the labels of documents became columns
 
     @classmethod
     def build(
@@ -100,11 +102,17 @@ class Design:
         numbers = np.array([group_names.index(name) for name in groups], np.int32)
         return replace(self, groups=numbers, group_names=group_names)
 
-    def group_by_column(self, schema: Schema | None) -> Design:
-        """Return the design with labels grouped by the column that they were read from, if they were."""
-        if schema is None or not schema.has_labels:
-            return self
-        return self.group(columns_of_labels(self.names[:-1], schema))
+    def describe(self, terms: Terms | None, schema: Schema | None) -> Design:
+        """Return the design with the terms of its columns, which are grouped as these say.
+
+        Without a formula, labels are grouped by the column that they were read from, if they were.
+        """
+        if terms is not None and terms.formula is not None:
+            return replace(self.group(terms.groups_of(self.names[:-1])), terms=terms)
+        grouped = self
+        if schema is not None and schema.has_labels:
+            grouped = self.group(columns_of_labels(self.names[:-1], schema))
+        return replace(grouped, terms=terms)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return plain arrays, from which ``from_arrays`` makes the same design."""
@@ -149,24 +157,49 @@ class Design:
         """Return what the effect of each label is relative to."""
         return find_references(self.null_space, self.label_sizes[:-1])
 
-    def stand_ins(self, new: Design) -> sparse.csr_array:
-        """Return the training rows that new documents with missing labels may have, with their shares [new row, row].
+    def stand_ins(self, new: Design) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return the shares [new row, set] of label sets that new documents with missing labels may have, and the sets.
 
         The documents of this design do not identify alpha of a label set such as a section without a year, if every
         document has both. Such a document may have the labels of those documents that have the most labels in common
-        with it: those of the section. Rows of identified label sets are empty.
+        with it: those of the section. It keeps its own numbers. Rows of identified label sets have no shares.
         """
-        shares = sparse.lil_array((new.n_rows, self.n_rows))
+        own = self._own_numbers
+        sets, rows, columns, shares, n_sets = [self.matrix], [], [], [], self.n_rows
         for i in self._not_identified(new):
-            common = self.matrix @ new.matrix[[i]].toarray()[0]
-            nearest = common == common.max()
-            shares[[i], nearest] = self.row_sizes[nearest] / self.row_sizes[nearest].sum()
-        return shares.tocsr()
+            row = new.matrix[[i]].toarray()[0]
+            common = self.matrix[:, ~own] @ row[~own]
+            nearest = np.flatnonzero(common == common.max())
+            weights = self.row_sizes[nearest] / self.row_sizes[nearest].sum()
+            found = nearest
+            if own.any() and i != new.bare_row:
+                labels = self.matrix[nearest]
+                labels = labels @ sparse.diags_array((~own).astype(float))
+                labels.eliminate_zeros()
+                row_of, firsts = _merge_rows(labels.indptr, labels.indices, labels.data)
+                sets.append(sparse.csr_array(labels[firsts].toarray() + np.where(own, row, 0.0)))
+                weights, found = np.bincount(row_of, weights), n_sets + np.arange(len(firsts))
+                n_sets += len(firsts)
+            rows.append(np.full(len(found), i))
+            columns.append(found)
+            shares.append(weights)
+        stacked = sparse.csr_array(sparse.vstack(sets))
+        if not rows:
+            return sparse.csr_array((new.n_rows, n_sets)), stacked
+        cells = np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))
+        return sparse.csr_array(cells, shape=(new.n_rows, n_sets)), stacked
+
+    @cached_property
+    def _own_numbers(self) -> NDArray[np.bool_]:
+        """Return the columns that a document has for any labels: numbers and curves, without interactions."""
+        alone = np.array([":" not in self.group_names[group] for group in self.groups], bool)
+        own: NDArray[np.bool_] = self.is_number & np.append(alone, False)
+        return own
 
     def _not_identified(self, new: Design) -> list[int]:
         """Return the rows of new documents whose alpha the documents of this design do not identify."""
-        if self.has_numbers or new.has_numbers:  # only a document without any number lacks something
-            return [new.bare_row] if new.bare_row is not None and self.bare_row is None else []
+        if new.bare_row is not None and self.zero_is_a_number:
+            return [new.bare_row]  # all numbers of these documents are missing too
         known = set(self._label_sets())
         rows = [row for row, own in enumerate(new._label_sets()) if own not in known]
         outside = np.abs(new.matrix[rows] @ self.null_space).max(axis=1, initial=0) > SAME

@@ -18,7 +18,6 @@ from metalda.errors import InputError
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _BETWEEN = re.compile(rf"(?:(?P<low>{_NUMBER}) ?≤ ?)?(?P<column>[^<≤≥]*[^<≤≥ ])(?: ?< ?(?P<high>{_NUMBER}))?")
 _FROM = re.compile(rf"(?P<column>[^<≤≥]*[^<≤≥ ]) ?≥ ?(?P<low>{_NUMBER})")
-_SCALED = re.compile(rf"\((?P<column>.+) - {_NUMBER}\) / {_NUMBER}")
 _MOST_SHOWN = 5
 
 
@@ -51,8 +50,8 @@ class LabelIndex:
     """The names of the labels (or features) of a model.
 
     A typed name finds the label with exactly this name. If there is none, it finds the one label with the same bin
-    (``1940 <= year < 1960``), with the bin that contains a number (``year=1950``), with this value in its column
-    (``Drama`` for ``genre=Drama``), or the number of this column (``year`` for ``(year - 1998) / 5.5``).
+    (``1940 <= year < 1960``), with the bin that contains a number (``year=1950``), or with this value in its column
+    (``Drama`` for ``genre=Drama``).
 
     Parameters
     ----------
@@ -66,12 +65,10 @@ class LabelIndex:
         self.kind = kind
         self._exact = frozenset(names)
         self._bins: dict[str, list[tuple[Bin, str]]] = defaultdict(list)  # by column
-        self._parts: dict[str, list[str]] = defaultdict(list)  # names by value, or by column of numbers
+        self._parts: dict[str, list[str]] = defaultdict(list)  # names by value
         for name in self.names:
             if (parsed := Bin.parse(name)) is not None:
                 self._bins[parsed.column].append((parsed, name))
-            if (column := scaled_column(name)) is not None:
-                self._parts[column].append(name)
             _, equals, value = name.partition("=")
             if equals:
                 self._parts[_one_spaced(value)].append(name)
@@ -121,12 +118,6 @@ class LabelIndex:
         if close:
             return f"did you mean {_listed(list(dict.fromkeys(written[each] for each in close)))}?"
         return f"it has {_listed(self.names)}"
-
-
-def scaled_column(name: str) -> str | None:
-    """Return the column of a standardized number, ``year`` for ``(year - 1998) / 5.5``; None for other labels."""
-    found = _SCALED.fullmatch(name)
-    return None if found is None else found["column"]
 
 
 def _listed(names: Sequence[str], between: str = ", ") -> str:

@@ -17,6 +17,7 @@ from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.hints import warn_of_labels
 from metalda.errors import InputError, hint, warn
 from metalda.meta.design import Design
+from metalda.meta.terms import Terms
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.registry import CLASSES
@@ -170,11 +171,7 @@ class TopicModel(FoldingIn):
 
     def _build_problem(self, corpus: Corpus) -> Problem:
         """Return the posterior of this model on these documents."""
-        labels = corpus.labels if self.uses_labels else None
-        if labels is not None:
-            labels = _drop_empty_columns(labels)
-        labels_design = Design.build(labels, len(corpus), real=self._real_labels).group_by_column(corpus.schema)
-        doc_prior = self._prior_of_documents(labels_design)
+        doc_prior = self._prior_of_documents(self._design_of_labels(corpus))
         features = self._word_features()
         names: tuple[str, ...] = ()
         if features is not None:
@@ -197,6 +194,20 @@ class TopicModel(FoldingIn):
             shard_bounds(corpus.offsets, n_shards),
             corpus.words,
         )
+
+    def _design_of_labels(self, corpus: Corpus) -> Design:
+        """Return the design of the training documents, from the terms of `prevalence` or from all labels."""
+        if corpus.labels is None or not self.uses_labels:
+            if self._prevalence is not None:
+                raise InputError(
+                    f"prevalence={self._prevalence!r}: the corpus has no columns; read them with labels= (--labels) or "
+                    "numbers= (--numbers)"
+                )
+            return Design.build(None, len(corpus))
+        labels = _drop_empty_columns(corpus.labels)
+        terms = Terms.fit(self._prevalence, labels, corpus.schema)
+        columns = terms.fit_columns(labels, corpus.schema, self._resolution)
+        return Design.build(columns, len(corpus), real=self._real_labels).describe(terms, corpus.schema)
 
     def _warn_of_settings(self, corpus: Corpus, n_topics: int, n_kept: int) -> None:
         """Give hints on settings that are valid but probably not meant."""

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from metalda.corpus import Corpus
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
-from metalda.models.effects import EffectTables
+from metalda.models.prevalence import PrevalenceTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extra
@@ -27,10 +27,11 @@ from metalda.utils.threads import count_jobs
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 N_COMPONENTS = [Interval(Integral, 1, 2**16 - 1, closed="both")]
+RESOLUTION = [Interval(Integral, 2, None, closed="left")]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Declaration(EffectTables):
+class Declaration(PrevalenceTables):
     """The parameters that all models have, and the methods by which a model differs from others."""
 
     vocabulary: object = None
@@ -120,6 +121,18 @@ class Declaration(EffectTables):
         return False
 
     @property
+    def _prevalence(self) -> str | None:
+        """Return the formula of the parameter `prevalence`, or None to use all labels as they are."""
+        formula: str | None = self.get_params(deep=False).get("prevalence")
+        return formula
+
+    @property
+    def _resolution(self) -> int | None:
+        """Return how many values of a number are told apart; None for all."""
+        resolution: int | None = self.get_params(deep=False).get("resolution")
+        return resolution
+
+    @property
     def _has_label_effects(self) -> bool:
         """Return whether labels have effects on topics."""
         return self.uses_labels
@@ -174,11 +187,11 @@ class Declaration(EffectTables):
         trained = self.fitted_.doc_prior
         if not trained.mixes_label_sets:
             return infer_theta(documents, alpha, phi, n_jobs)
-        shares = trained.design.stand_ins(labels)
+        shares, label_sets = trained.design.stand_ins(labels)
         is_mixed = np.diff(shares.indptr)[documents.doc_rows] > 0
         if not is_mixed.any():
             return infer_theta(documents, alpha, phi, n_jobs)
-        sets = LabelSets.of(shares, trained.design.matrix, [draw.log_doc_weights for draw in draws])
+        sets = LabelSets.of(shares, label_sets, [draw.log_doc_weights for draw in draws])
         theta = np.empty((len(is_mixed), phi.shape[1]), np.float32)
         theta[is_mixed] = infer_mixed_theta(documents.take(is_mixed), sets, phi, n_jobs)
         theta[~is_mixed] = infer_theta(documents.take(~is_mixed), alpha, phi, n_jobs)

@@ -61,9 +61,10 @@ class EffectTables(FittedModel):
             - `chains`, after a fit with several: the number of chains that have the topic. All other numbers come from
               these chains.
 
-            For a numeric covariate, the difference is that of one unit more, in all documents. NaN stands for
-            an effect that the documents do not identify, and for an interval that needs more draws. DMR has no
-            intervals: its weights are point estimates.
+            For a number, the difference is that of one standard deviation more, in all documents. Curves, ``s(year)``,
+            have no rows beyond that of their slope: see `prevalence_at`. NaN stands for an effect that the documents do
+            not identify, and for an interval that needs more draws. DMR has no intervals: its weights are point
+            estimates.
             ``attrs["n_draws"]`` is the number of draws.
 
         Examples
@@ -86,6 +87,9 @@ class EffectTables(FittedModel):
         table["proportion"] = proportions["proportion"]
         table = table.assign(proportion_low=proportions["low"], proportion_high=proportions["high"])
         table = table.assign(**effects[effects.columns.intersection(["rhat", "tail_ess", "chains"])])
+        terms = weights.design.terms
+        if terms is not None and terms.curves:
+            table = table[[not terms.is_curve(label) for label in table["label"]]].reset_index(drop=True)
         table.attrs.update(effects.attrs)
         return table
 
@@ -259,7 +263,7 @@ def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
     """Return a row for each label (or feature) and topic with its effect."""
     effects = [center(draws, weights.design) for draws in weights.chains]
     _warn_if_unknown(weights)
-    table = _table(weights, _named(weights), "effect", effects, interval)
+    table = table_of_draws(weights, _named(weights), "effect", effects, interval)
     rhat, ess = (np.full((len(weights.names), weights.n_topics), np.nan) for _ in range(2))
     if weights.are_sampled:
         for topics, own in by_chains(effects, weights.partners):
@@ -298,7 +302,7 @@ def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
         return total
 
     drawn = weights.compute(differences, (members.nnz + design.n_rows * (1 + len(numbers))) * weights.n_topics)
-    return _table(weights, _named(weights), "difference", drawn, interval)
+    return table_of_draws(weights, _named(weights), "difference", drawn, interval)
 
 
 def weight_contrasts(
@@ -317,7 +321,7 @@ def weight_contrasts(
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), weights.n_topics)
         for name, side in zip(("first", "second"), sides, strict=True)
     }
-    return _table(weights, {**named, "topic": np.arange(weights.n_topics)}, "effect", effects, interval)
+    return table_of_draws(weights, {**named, "topic": np.arange(weights.n_topics)}, "effect", effects, interval)
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
@@ -332,7 +336,7 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
         return np.asarray(average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)))
 
     drawn = weights.compute(proportions, weights.design.n_rows * weights.n_topics)
-    return _table(weights, _named(weights), "proportion", drawn, interval)
+    return table_of_draws(weights, _named(weights), "proportion", drawn, interval)
 
 
 def _named(weights: Weights) -> dict[str, NDArray[Any]]:
@@ -342,7 +346,7 @@ def _named(weights: Weights) -> dict[str, NDArray[Any]]:
     }
 
 
-def _table(
+def table_of_draws(
     weights: Weights, named: dict[str, NDArray[Any]], value: str, drawn: DrawnValues, interval: float
 ) -> pd.DataFrame:
     """Return means and intervals over the draws of all chains that have a topic, and with several chains their number.
@@ -398,7 +402,9 @@ def _warn_if_not_identified(weights: Weights, difference: NDArray[np.float64]) -
 
 def _warn_if_unknown(weights: Weights) -> None:
     """Warn of labels whose effects are not identified, with what they cannot be told apart from."""
+    terms = weights.design.terms
     unknown = [weights.names[label] for label in np.flatnonzero(~weights.design.references.is_identified)]
+    unknown = [name for name in unknown if terms is None or not terms.is_curve(name)]
     if unknown:
         shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
         warn(

@@ -12,7 +12,7 @@ from metalda.corpus import Corpus
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
-from metalda.models.declaration import N_COMPONENTS, POSITIVE
+from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
 from metalda.models.pooling import pooling_table
 from metalda.priors import Fixed, Gamma, LogLinear, Normal
 from metalda.samplers import Problem
@@ -42,6 +42,13 @@ class MetaLDA(TopicModel):
         topic ("default"), or a fixed symmetric Dirichlet parameter such as 0.01.
     word_features : WordFeatures, DataFrame or mapping, optional
         Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
+    prevalence : str, optional
+        Formula for the columns that inform topic proportions: ``"section + s(year) + section:year"``. Terms are columns
+        of labels or numbers, ``s(year)`` or ``s(year, df=7)`` for a smooth curve over a number, ``a:b`` for an
+        interaction, ``a*b`` for both columns and their interaction, and ``levels(section)`` for nested labels such as
+        ``sport/football``, which also have ``sport``. By default every column is used as it is.
+    resolution : int
+        Numbers with more distinct values are rounded to this many quantiles in training.
     weight_prior : {"normal", "gamma"}
         Prior on the weights of labels and word features. "normal": their logarithms have mean 0 and a variance that is
         learned for each label column and each source of word features. "gamma": the prior of the paper, with the fixed
@@ -111,6 +118,8 @@ class MetaLDA(TopicModel):
     doc_prior: str | float = "labels"
     word_prior: str | float = "features"
     word_features: object = None
+    prevalence: str | None = None
+    resolution: int = 512
     weight_prior: str = "normal"
     mu: float | None = None
     nu: float | None = None
@@ -120,6 +129,8 @@ class MetaLDA(TopicModel):
         "n_components": N_COMPONENTS,
         "doc_prior": [StrOptions({"labels", "default"}), POSITIVE],
         "word_prior": [StrOptions({"features", "default"}), POSITIVE],
+        "prevalence": [str, None],
+        "resolution": RESOLUTION,
         "weight_prior": [StrOptions({"normal", "gamma"})],
         "mu": [POSITIVE, None],
         "nu": [POSITIVE, None],

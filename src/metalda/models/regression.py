@@ -13,7 +13,7 @@ from metalda.errors import hint, warn
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
-from metalda.models.declaration import N_COMPONENTS, POSITIVE
+from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
 from metalda.priors import Fixed, LogLinear, Regression
 from metalda.samplers import Problem
 
@@ -67,6 +67,8 @@ class DMR(_RegressionModel):
         Number of topics.
     word_prior : float
         Symmetric Dirichlet parameter of the words of a topic.
+    prevalence, resolution
+        As in `MetaLDA`.
     variance : float
         Variance of the Gaussian prior on the weights of labels or features, whose mean is 0.
     default_variance : float
@@ -96,10 +98,14 @@ class DMR(_RegressionModel):
     n_components: int = 50
     _: KW_ONLY
     word_prior: float = START_BETA
+    prevalence: str | None = None
+    resolution: int = 512
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **_RegressionModel._parameter_constraints,
         "word_prior": [POSITIVE],
+        "prevalence": [str, None],
+        "resolution": RESOLUTION,
     }
 
     @property

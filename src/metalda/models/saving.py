@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.errors import StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
+from metalda.meta.terms import Terms
 from metalda.models.fitted import Fitted
 from metalda.models.registry import CLASSES
 from metalda.priors import Learning, LogLinear
@@ -79,6 +80,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
         "zero_is_a_number": fitted.labels.zero_is_a_number,
         "feature_names": list(fitted.feature_names),
         "schema": None if fitted.schema is None else fitted.schema.to_json(),
+        "terms": None if fitted.labels.terms is None else fitted.labels.terms.to_json(),
     }
     of_chains, arrays = join_chains([_pack_chain(chain) for chain in fitted.chains or (fitted,)])
     document |= of_chains
@@ -117,7 +119,7 @@ def unpack_model(
     zero_is_a_number = check_flag("zero_is_a_number", document["zero_is_a_number"])
     labels = Design.from_arrays((*label_names, DEFAULT), _under(arrays, "labels"), zero_is_a_number=zero_is_a_number)
     schema = None if document["schema"] is None else Schema.from_json(document["schema"])
-    labels = labels.group_by_column(schema)
+    labels = labels.describe(_unpack_terms(document["terms"], model, label_names), schema)
     doc_prior, word_prior = model._prior_of_documents(labels), model._prior_by_name(vocabulary, feature_names)
     if label_names and not model.uses_labels:
         raise StorageError("label_names must be empty for a model without labels")
@@ -141,6 +143,18 @@ def unpack_model(
     for fitted in model.fitted_.chains or (model.fitted_,):
         _check_phi(fitted.phi)
     return model
+
+
+def _unpack_terms(saved: Any, model: TopicModel, label_names: Sequence[str]) -> Terms | None:
+    """Return the terms of the labels, checked against the formula and the names of the design's columns."""
+    if saved is None:
+        return None
+    terms = Terms.from_json(saved)
+    if terms.formula != model._prevalence:
+        raise StorageError("the terms are of another formula")
+    if not set(label_names) <= set(terms.column_names):
+        raise StorageError("label_names must be columns of the terms")
+    return terms
 
 
 def _unpack_chain(

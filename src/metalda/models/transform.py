@@ -16,11 +16,11 @@ from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 
-from metalda.corpus import Corpus, NamedMatrix
+from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
-from metalda.meta.label_index import LabelIndex, scaled_column
+from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
 from metalda.models.fitted import available_if
@@ -252,16 +252,31 @@ class FoldingIn(TransformerMixin, Declaration):
             nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
             design = Design.build(nothing, n_documents, real=self._real_labels, numbers=False)
         else:
-            labels = _with_model_names(labels, fitted.label_names)
-            _warn_of_unknown_labels(labels, set(fitted.label_names))
-            known = labels.select(fitted.label_names)
-            design = Design.build(known, n_documents, real=self._real_labels, numbers=fitted.labels.has_numbers)
+            columns = self._design_columns(labels, corpus.schema)
+            design = Design.build(columns, n_documents, real=self._real_labels, numbers=fitted.labels.has_numbers)
         n_seen = len(fitted.vocabulary)
         seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
         numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
         new_keys = np.array([_key(word) for word in unseen], np.uint64)
         word_keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), new_keys])
         return EncodedDocuments(corpus, numbers, design, word_keys, fitted.seed)
+
+    def _design_columns(self, labels: NamedMatrix, schema: Schema | None) -> NamedMatrix:
+        """Return the columns of the model's design for new documents; warns of unknown labels.
+
+        Numbers that the corpus has not standardized are in their own units.
+        """
+        fitted, terms = self.fitted_, self.fitted_.labels.terms
+        if terms is None:  # of a Mallet model
+            known, numbers = frozenset(fitted.label_names), frozenset[str]()
+        else:
+            known, numbers = terms.label_names, frozenset(terms.numbers)
+            labels = terms.drop_unused(labels, fitted.schema)
+        labels = _with_model_names(labels, sorted(known - numbers), known)
+        _warn_of_unknown_labels(labels, known)
+        if terms is None:
+            return labels.select(fitted.label_names)
+        return terms.design_columns(labels, schema, fitted.label_names)
 
     def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
         """Return log p(w) of every second word."""
@@ -336,13 +351,12 @@ def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     return is_scored
 
 
-def _with_model_names(labels: NamedMatrix, names: Sequence[str]) -> NamedMatrix:
+def _with_model_names(labels: NamedMatrix, names: Sequence[str], known: Set[str]) -> NamedMatrix:
     """Give labels that were typed, such as ``year=1950``, the names that they have in the model."""
-    known = set(names)
     unknown = [j for j in np.unique(labels.matrix.indices) if labels.names[j] not in known]
     if not unknown:
         return labels
-    index = LabelIndex([name for name in names if scaled_column(name) is None])  # numbers would have to be scaled
+    index = LabelIndex(names)
     typed = {int(j): found for j in unknown if (found := index.find(labels.names[j])) is not None}
     if not typed:
         return labels

@@ -25,6 +25,9 @@ from metalda.priors.loglinear import (
     require_binary,
 )
 
+MOST_NUMBERS = 16  # that are drawn together
+_SAME = 1e-9  # difference of two columns of the design that are equal
+
 
 class Augmentation(NamedTuple):
     """Sums of the auxiliary variables of an iteration. The scale of a cell is ``row_scales * topic_scales``."""
@@ -39,6 +42,17 @@ class Augmentation(NamedTuple):
         label_tables = reduce(np.add, [part.label_tables for part in parts])
         row_scales = reduce(np.add, [part.row_scales for part in parts])
         return cls(label_tables, row_scales, parts[0].topic_scales)
+
+
+class Blocks(NamedTuple):
+    """Numbers that are drawn together: block b has ``numbers[starts[b]:starts[b + 1]]``, and so on."""
+
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # columns of the design
+    row_starts: NDArray[np.int64]
+    rows: NDArray[np.int64]  # rows of the design in which some number of the block is not 0
+    cell_starts: NDArray[np.int64]
+    cells: NDArray[np.float64]  # values [number, row] of a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,17 +207,16 @@ class Normal(Gamma):
         last: int,
         rng: np.random.Generator,
     ) -> None:
-        numbers, columns = self._numbers
         draw_real_weights(
             log_weights,
             frozen(augmentation.label_tables, np.float64),
             frozen(augmentation.row_scales, np.float64),
+            frozen(augmentation.topic_scales, np.float64),
             *self._rows(),
             frozen(self.design.row_values, np.float64),
             frozen(self.design.label_starts, np.int64),
             frozen(self.design.label_rows, np.int32),
-            numbers,
-            columns,
+            *self._blocks,
             float(self.shape),
             frozen(precisions, np.float64),
             self.slices,
@@ -213,36 +226,71 @@ class Normal(Gamma):
         )
 
     def _move_levels(self, log_weights: Weights, precisions: NDArray[np.float64], rng: np.random.Generator) -> None:
-        """Draw the level that the labels of a column and the default label divide, topic by topic, in place.
+        """Draw the level that columns of the design and their sum divide, topic by topic, in place.
 
         If every document has exactly one label of a column, adding a number to the log weights of all of them and
         subtracting it from that of the default label changes no alpha. So the conditional of this number is normal,
         from the priors alone. Updates of one label at a time would need thousands of iterations for the same way.
         """
-        for labels in self._complete_columns:
-            precision = precisions[labels[0]]
-            total = precision * len(labels) + self.default_precision
-            means = self.default_precision * log_weights[-1] - precision * log_weights[labels].sum(axis=0)
+        for parts, whole in self._sums:
+            precision = precisions[parts[0]]
+            total = precision * len(parts) + precisions[whole]
+            means = precisions[whole] * log_weights[whole] - precision * log_weights[parts].sum(axis=0)
             moves = means / total + rng.standard_normal(log_weights.shape[1]) / np.sqrt(total)
-            log_weights[labels] += moves
-            log_weights[-1] -= moves
+            log_weights[parts] += moves
+            log_weights[whole] -= moves
 
     @cached_property
-    def _complete_columns(self) -> list[NDArray[np.int64]]:
-        """Return the labels of each group of which every document has exactly one."""
-        groups = [np.flatnonzero(self.design.groups == group) for group in range(len(self.design.group_names))]
-        sums = (self.design.matrix[:, labels].sum(axis=1) for labels in groups)
-        numbers = self.design.is_number
+    def _sums(self) -> list[tuple[NDArray[np.int64], int]]:
+        """Return columns of one group whose sum is another column, with that column.
+
+        The labels of a column may sum to the default label, ``genre=War:year`` and its like to ``year``, and
+        ``sport/football`` and its like to ``sport``.
+        """
+        names = self.design.names
+        position = {name: j for j, name in enumerate(names[:-1])}
+        found: dict[tuple[int, int], list[int]] = {}
+        for j, (name, group) in enumerate(zip(names[:-1], self.design.groups, strict=True)):
+            factors = name.split(":")
+            wholes = [":".join(factors[:i] + factors[i + 1 :]) for i in range(len(factors))]
+            wholes.append(name.rpartition("/")[0])
+            for whole in {len(names) - 1, *(position[whole] for whole in wholes if whole in position)}:
+                found.setdefault((int(group), whole), []).append(j)
+        matrix = self.design.matrix.tocsc()
         return [
-            labels for labels, sum_ in zip(groups, sums, strict=True) if (sum_ == 1).all() and not numbers[labels].any()
+            (np.array(parts), whole)
+            for (_, whole), parts in sorted(found.items())
+            if np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < _SAME
         ]
 
     @cached_property
-    def _numbers(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the labels that are numbers, and their values [label, row]."""
-        numbers = np.flatnonzero(self.design.is_number)
-        columns = self.design.matrix[:, numbers].T.toarray()
-        return frozen(numbers, np.int64), frozen(columns, np.float64)
+    def _blocks(self) -> Blocks:
+        """Return the numbers in blocks that are drawn together, each with the rows in which it is not 0.
+
+        The interactions of a label are a block, because they are 0 in the same rows. Larger blocks are cut, because the
+        time of a block grows with the square of its size.
+        """
+        matrix = self.design.matrix.tocsc()
+        blocks: list[list[int]] = []
+        rows: list[NDArray[np.int64]] = []
+        for number in np.flatnonzero(self.design.is_number):
+            own = matrix.indices[matrix.indptr[number] : matrix.indptr[number + 1]].astype(np.int64)
+            common = len(np.intersect1d(own, rows[-1])) if blocks else 0
+            if blocks and len(blocks[-1]) < MOST_NUMBERS and 2 * common > max(len(own), len(rows[-1])):
+                blocks[-1].append(int(number))
+                rows[-1] = np.union1d(rows[-1], own)
+            else:
+                blocks.append([int(number)])
+                rows.append(np.sort(own))
+        cells = [matrix[:, block].T.toarray()[:, own].ravel() for block, own in zip(blocks, rows, strict=True)]
+        return Blocks(
+            frozen(np.cumsum([0, *map(len, blocks)]), np.int64),
+            frozen(np.concatenate(blocks), np.int64),
+            frozen(np.cumsum([0, *map(len, rows)]), np.int64),
+            frozen(np.concatenate(rows), np.int64),
+            frozen(np.cumsum([0, *map(len, cells)]), np.int64),
+            frozen(np.concatenate(cells), np.float64),
+        )
 
     def draw_group_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic]."""

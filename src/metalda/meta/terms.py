@@ -1,0 +1,502 @@
+"""Terms of a formula: which columns of documents inform their topics, and in which form.
+
+``section + s(year) + section:year`` has a weight for each section, a smooth curve over the years, and a slope over the
+years for each section. A term becomes columns of the design: labels stay 0 or 1, a number is standardized, and a curve
+is a number plus a few columns for its curvature.
+
+The curve is a penalized B-spline (P-spline; Eilers and Marx, 1996) with coefficients b on equidistant knots. Its
+second differences u = D b are independent normal variables with variance tau², which is a random walk of second order.
+The coefficients are a straight line plus D' (D D')⁻¹ u, so that u can be sampled like the weights of any other numbers,
+and tau² like their variance. The columns of u are made orthogonal to a constant and to the number itself over the
+training documents: the default label keeps the level, and the number's own weight the slope.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, reduce
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from metalda.corpus import NamedMatrix, Schema
+from metalda.corpus.columns import columns_of_labels
+from metalda.errors import InputError
+from metalda.meta.label_index import LabelIndex
+
+DEGREE, DEFAULT_DF, LEAST_DF, MOST_DF = 3, 5, 3, 50
+LEVELS = "/"  # between the levels of a nested label
+_CALL = re.compile(
+    r"(?P<name>\w+)\(\s*(?P<quote>`?)(?P<column>.+?)(?P=quote)\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
+)
+_MARKUP = re.compile(r"[⧛⧚]|\x1b\[[\d;]*m")
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A column in a term: as it is, as a curve with `df` columns, or with the levels of nested labels."""
+
+    column: str
+    df: int | None = None
+    levels: bool = False
+
+    @property
+    def name(self) -> str:
+        if self.df is not None:
+            return f"s({self.column})"
+        return f"levels({self.column})" if self.levels else self.column
+
+
+Term = tuple[Factor, ...]
+
+
+def parse(formula: str) -> tuple[Term, ...]:
+    """Return the terms of a formula in Wilkinson's notation. Nothing in it is executed."""
+    from formulaic.parser import DefaultFormulaParser
+
+    if not isinstance(formula, str) or "~" in formula.lstrip(" ~"):
+        raise InputError(f"prevalence={formula!r}: give terms such as 'section + s(year)', without a left side")
+    try:
+        parsed = list(DefaultFormulaParser(include_intercept=False).get_terms(formula))
+        factors = [[(factor.expr, factor.eval_method.name) for factor in term.factors] for term in parsed]
+    except Exception as error:  # of many kinds, from the parser and from Python's own
+        reason = _MARKUP.sub("", str(error)).partition("\n")[0].strip() or type(error).__name__
+        raise InputError(
+            f"prevalence={formula!r} is not a formula such as 'section + s(year) + section:year': {reason}"
+        ) from None
+    terms = [tuple(_factor(*factor, formula) for factor in term) for term in factors if term != [("1", "LITERAL")]]
+    if not terms:
+        raise InputError(f"prevalence={formula!r} has no term: name columns, as in 'section + s(year)'")
+    return tuple(terms)
+
+
+def _factor(text: str, method: str, formula: str) -> Factor:
+    if method == "LOOKUP":
+        return Factor(text)
+    call = _CALL.fullmatch(text)
+    if call is None or call["name"] not in ("s", "levels") or (call["name"] == "levels" and call["df"]):
+        raise InputError(
+            f"prevalence={formula!r}: {text!r} is not known; use names of columns (in backticks if they are not plain "
+            "words), s(column) or s(column, df=7) for a curve, and levels(column) for nested labels"
+        )
+    if call["name"] == "levels":
+        return Factor(call["column"], levels=True)
+    df = DEFAULT_DF if call["df"] is None else int(call["df"])
+    if not LEAST_DF <= df <= MOST_DF:
+        raise InputError(f"prevalence={formula!r}: df of {text!r} must lie between {LEAST_DF} and {MOST_DF}")
+    return Factor(call["column"], df)
+
+
+@dataclass(frozen=True)
+class Number:
+    """How a numeric column is standardized: as in the training documents."""
+
+    center: float
+    scale: float
+
+    def standardize(self, values: NDArray[np.float64], given: Sequence[float] | None) -> NDArray[np.float64]:
+        """Return standardized numbers, from values that a corpus has standardized with a `given` scale, or not at all."""
+        if given is not None and tuple(given) == (self.center, self.scale):
+            return values
+        own = values if given is None else given[0] + values * given[1]
+        return (own - self.center) / self.scale
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curvature columns of a penalized spline over a standardized number, fitted to the training documents."""
+
+    df: int
+    low: float
+    high: float
+    offsets: tuple[float, ...]
+    slopes: tuple[float, ...]
+    size: float
+
+    @classmethod
+    def fit(cls, df: int, numbers: NDArray[np.float64], name: str) -> Curve:
+        """Place knots over the range of the numbers, and make the columns orthogonal to a constant and a line."""
+        n_distinct = len(np.unique(numbers))
+        if n_distinct <= df:
+            raise InputError(
+                f"{name} with df={df} needs more than {df} distinct numbers, but there are {n_distinct}: use a smaller "
+                "df, the number itself, or labels"
+            )
+        low, high = float(numbers.min()), float(numbers.max())
+        raw = cls(df, low, high, (0.0,) * (df - 1), (0.0,) * (df - 1), 1.0).columns(numbers)
+        line = np.column_stack([np.ones(len(numbers)), numbers])
+        (offsets, slopes), *_ = np.linalg.lstsq(line, raw, rcond=None)
+        # With variance 1 of u the curve has variance 1, averaged over documents, so that tau is on the scale of sigma.
+        size = float(np.sqrt(((raw - line @ np.stack([offsets, slopes])) ** 2).sum(axis=1).mean()))
+        return cls(df, low, high, tuple(offsets.tolist()), tuple(slopes.tolist()), size)
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import BSpline
+
+        n_basis = self.df + 1
+        step = (self.high - self.low) / (n_basis - DEGREE)
+        knots = self.low + step * np.arange(-DEGREE, n_basis + 1)
+        differences = np.diff(np.eye(n_basis), 2, axis=0)
+        coefficients = differences.T @ np.linalg.inv(differences @ differences.T)
+        return BSpline(knots, coefficients, DEGREE)
+
+    def columns(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the curvature columns [number, df - 1] at numbers; beyond the training range curves go on straight."""
+        inside = np.clip(numbers, self.low, self.high)
+        values = self._spline(inside) + self._spline.derivative()(inside) * (numbers - inside)[:, None]
+        line = np.asarray(self.offsets) + np.outer(numbers, self.slopes)
+        columns: NDArray[np.float64] = (values - line) / self.size
+        return columns
+
+
+class Columns(NamedTuple):
+    """Columns of the design [document, column], with their names and the groups that share a variance."""
+
+    matrix: sparse.csc_array
+    names: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    def interact(self, other: Columns) -> Columns:
+        """Return the products of each column of this with each column of the other."""
+        pairs = list(product(range(len(self.names)), range(len(other.names))))
+        left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True)) if pairs else ([], [])
+        return Columns(
+            self.matrix[:, left].multiply(other.matrix[:, right]).tocsc(),
+            tuple(f"{self.names[i]}:{other.names[j]}" for i, j in pairs),
+            tuple(f"{self.groups[i]}:{other.groups[j]}" for i, j in pairs),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of a formula, fitted to the labels of the training documents.
+
+    Without a formula, every label and number is a term, unchanged.
+
+    Parameters
+    ----------
+    formula : str, optional
+    labels : mapping
+        Names of the labels of each column, and the share of the documents that have them.
+    numbers : mapping
+    curves : mapping
+        By ``s(column)``.
+    """
+
+    formula: str | None
+    labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+
+    @classmethod
+    def fit(cls, formula: str | None, labels: NamedMatrix, schema: Schema | None) -> Terms:
+        """Find the columns that a formula names, the scale of numbers, and the knots of curves."""
+        n_names, scales, matrix = len(labels.names), _scales(schema), labels.matrix
+        from_columns = schema is not None and schema.has_labels
+        owners = ("",) * n_names if schema is None or not from_columns else columns_of_labels(labels.names, schema)
+        shares = np.bincount(matrix.indices, minlength=n_names) / max(len(labels), 1)
+        is_number = np.bincount(matrix.indices[matrix.data != 1], minlength=n_names) > 0
+        known: dict[str, dict[str, float]] = {}
+        numbers: dict[str, Number] = {}
+        for j, (name, owner) in enumerate(zip(labels.names, owners, strict=True)):
+            if is_number[j] or name in scales:
+                numbers[name] = cls._number(formula, labels, j, scales.get(name))
+            elif formula is not None and not from_columns:
+                known[name] = {name: float(shares[j])}
+            else:
+                known.setdefault(owner, {})[name] = float(shares[j])
+        if formula is None:
+            return cls(None, known, numbers)
+        used = [factor for term in parse(formula) for factor in term]
+        for factor in used:
+            _require_column(factor, known, numbers, formula)
+        columns = {factor.column for factor in used}
+        known = {column: own for column, own in known.items() if column in columns}
+        numbers = {column: own for column, own in numbers.items() if column in columns}
+        fitted = cls(formula, known, numbers)
+        curves = {
+            factor.name: Curve.fit(factor.df, fitted._standardized(labels, scales, factor.column), factor.name)
+            for factor in used
+            if factor.df is not None
+        }
+        return cls(formula, known, numbers, curves)
+
+    @staticmethod
+    def _number(formula: str | None, labels: NamedMatrix, column: int, scale: Sequence[float] | None) -> Number:
+        if scale is not None:
+            return Number(float(scale[0]), float(scale[1]))
+        if formula is None:  # the numbers of y are used as they are
+            return Number(0.0, 1.0)
+        values = labels.matrix[:, [column]].toarray()[:, 0]
+        return Number(float(values.mean()), float(values.std()) or 1.0)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        if self.formula is not None:
+            return parse(self.formula)
+        return tuple((Factor(column),) for column in (*self.labels, *self.numbers))
+
+    @cached_property
+    def label_names(self) -> frozenset[str]:
+        """Return the names of the labels and numbers that the terms are made of."""
+        return frozenset(name for own in self.labels.values() for name in own) | frozenset(self.numbers)
+
+    def fit_columns(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None) -> NamedMatrix:
+        """Return the columns of the design for the training documents, without those that no document has.
+
+        Of a number with more than `resolution` distinct values, documents get the averages of as many quantiles.
+        """
+        if self.formula is None and not self.numbers:
+            return labels
+        found = self._expand(labels, schema, resolution)
+        has = np.diff(found.matrix.indptr) > 0
+        for term, own in zip(self.terms, self._split(found), strict=True):
+            if not has[own].any():
+                names = ":".join(factor.name for factor in term)
+                raise InputError(
+                    f"prevalence={self.formula!r}: no document has {names}, so nothing can be learned of it"
+                )
+        columns = NamedMatrix(sparse.csr_array(found.matrix), found.names)
+        order = (
+            labels.names
+            if self.formula is None
+            else [name for name, used in zip(found.names, has, strict=True) if used]
+        )
+        return columns.select(order)
+
+    def drop_unused(self, labels: NamedMatrix, schema: Schema | None) -> NamedMatrix:
+        """Drop labels of columns that the formula does not name."""
+        if self.formula is None or schema is None or not schema.has_labels:
+            return labels
+        owners = columns_of_labels(labels.names, schema)
+        used = {"", *self.labels, *self.numbers}
+        return labels.select([name for name, owner in zip(labels.names, owners, strict=True) if owner in used])
+
+    def design_columns(self, labels: NamedMatrix, schema: Schema | None, names: Sequence[str]) -> NamedMatrix:
+        """Return the columns of the design with these names for new documents."""
+        if self.formula is None and not self.numbers:
+            return labels.select(names)
+        found = self._expand(labels, schema)
+        return NamedMatrix(sparse.csr_array(found.matrix), found.names).select(names)
+
+    @cached_property
+    def _all_columns(self) -> Columns:
+        """Return all possible columns, for one document without labels."""
+        names = tuple(sorted(self.label_names))
+        return self._expand(NamedMatrix(sparse.csr_array((1, len(names))), names), None)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Return the names of all possible columns of the design."""
+        return self._all_columns.names
+
+    def groups_of(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the groups of columns of the design: those of one group share a variance."""
+        group_of = dict(zip(self._all_columns.names, self._all_columns.groups, strict=True))
+        return tuple(group_of[name] for name in names)
+
+    def is_curve(self, name: str) -> bool:
+        """Return whether a column of the design is a part of a curve, whose weight alone says nothing."""
+        return any(part.rpartition(" ")[0] in self.curves for part in name.split(":"))
+
+    def grid(self, at: Mapping[str, Sequence[Any]]) -> Columns:
+        """Return the columns at every combination of values, the last column of `at` fastest.
+
+        Labels that are not given have their shares in the training documents, and numbers are average.
+        """
+        for column in at:
+            if column not in self.labels and column not in self.numbers:
+                raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+        points = list(product(*at.values()))
+        position = {column: i for i, column in enumerate(at)}
+        pieces, numbers = {}, {}
+        for column, own in self.labels.items():
+            rows = np.tile(np.array(list(own.values())), (len(points), 1))
+            if column in position:
+                found = {value: _find_label(column, value, own) for value in at[column]}
+                names = list(own)
+                rows = np.zeros_like(rows)
+                for i, point in enumerate(points):
+                    rows[i, names.index(found[point[position[column]]])] = 1
+            pieces[column] = sparse.csc_array(rows)
+        for column, number in self.numbers.items():
+            numbers[column] = np.zeros(len(points))
+            if column in position:
+                values = [_as_number(column, point[position[column]]) for point in points]
+                numbers[column] = (np.array(values) - number.center) / number.scale
+        return self._combine(pieces, numbers)
+
+    def _expand(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None = None) -> Columns:
+        """Return the columns of all terms for documents with these labels; each column once."""
+        pieces = {column: labels.select(own).matrix.tocsc() for column, own in self.labels.items()}
+        numbers = {column: self._standardized(labels, _scales(schema), column) for column in self.numbers}
+        return self._combine(pieces, {column: _quantize(own, resolution) for column, own in numbers.items()})
+
+    def _split(self, columns: Columns) -> list[list[int]]:
+        """Return the columns of each term."""
+        position = {name: j for j, name in enumerate(columns.names)}
+        nothing = {column: sparse.csc_array((1, len(own))) for column, own in self.labels.items()}
+        average = {column: np.zeros(1) for column in self.numbers}
+        return [[position[name] for name in self._product(term, nothing, average).names] for term in self.terms]
+
+    def _standardized(
+        self, labels: NamedMatrix, scales: Mapping[str, Sequence[float]], column: str
+    ) -> NDArray[np.float64]:
+        if column not in labels.names:  # documents without this number are average
+            return np.zeros(len(labels))
+        return self.numbers[column].standardize(labels.select([column]).matrix.toarray()[:, 0], scales.get(column))
+
+    def _combine(self, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]) -> Columns:
+        """Return the columns of all terms, given the labels and the standardized numbers of documents."""
+        every = [self._product(term, pieces, numbers) for term in self.terms]
+        names = [name for part in every for name in part.names]
+        groups = [group for part in every for group in part.groups]
+        first = {name: j for j, name in reversed(list(enumerate(names)))}  # a number and its curve share a column
+        kept = sorted(first.values())
+        matrix = sparse.hstack([part.matrix for part in every], format="csc")[:, kept]
+        return Columns(matrix, tuple(names[j] for j in kept), tuple(groups[j] for j in kept))
+
+    def _product(
+        self, term: Term, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
+    ) -> Columns:
+        return reduce(Columns.interact, [self._columns(factor, pieces, numbers) for factor in term])
+
+    def _columns(
+        self, factor: Factor, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
+    ) -> Columns:
+        column = factor.column
+        if column in numbers:
+            own = [numbers[column][:, None]]
+            names, groups = [column], [column]
+            if factor.df is not None:
+                own.append(self.curves[factor.name].columns(numbers[column]))
+                names += [f"{factor.name} {i}" for i in range(1, factor.df)]
+                groups += [factor.name] * (factor.df - 1)
+            return Columns(sparse.csc_array(np.hstack(own)), tuple(names), tuple(groups))
+        names = list(self.labels[column])
+        if not factor.levels:
+            return Columns(pieces[column], tuple(names), (column,) * len(names))
+        return _with_levels(column, pieces[column], names)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: Any) -> Terms:
+        """Return the terms that `to_json` wrote; ValueError, KeyError or TypeError if the data are damaged."""
+        if not isinstance(saved, dict) or set(saved) != {"formula", "labels", "numbers", "curves"}:
+            raise ValueError("the terms do not have the fields of terms")
+        labels = {
+            str(column): {str(name): _share(share) for name, share in own.items()}
+            for column, own in saved["labels"].items()
+        }
+        numbers = {str(column): Number(**own) for column, own in saved["numbers"].items()}
+        curves = {str(name): Curve(**own) for name, own in saved["curves"].items()}
+        for number in numbers.values():
+            if not (_finite(number.center, number.scale) and number.scale > 0):
+                raise ValueError("a number of the terms is not valid")
+        for curve in curves.values():
+            lists = [curve.offsets, curve.slopes]
+            fits = isinstance(curve.df, int) and LEAST_DF <= curve.df <= MOST_DF
+            fits = fits and all(isinstance(own, list) and len(own) == curve.df - 1 for own in lists)
+            if not (fits and _finite(curve.low, curve.high, curve.size, *curve.offsets, *curve.slopes)):
+                raise ValueError("a curve of the terms is not valid")
+            if not (curve.low < curve.high and curve.size > 0):
+                raise ValueError("a curve of the terms has no width")
+        terms = cls(saved["formula"], labels, numbers, curves)
+        for factor in (factor for term in terms.terms for factor in term):
+            _require_column(factor, labels, numbers, str(terms.formula))
+            if factor.df is not None and getattr(curves.get(factor.name), "df", None) != factor.df:
+                raise ValueError(f"the terms have no curve for {factor.name}")
+        return terms
+
+
+def _require_column(factor: Factor, labels: Mapping[str, Any], numbers: Mapping[str, Any], formula: str) -> None:
+    column = factor.column
+    if column not in labels and column not in numbers:
+        raise InputError(
+            f"prevalence={formula!r}: the corpus has no column {column!r}; it has {_listed((*labels, *numbers))}. Read "
+            "it with labels= (--labels), numbers= (--numbers) or bins= (--bins)"
+        )
+    if factor.df is not None and column not in numbers:
+        raise InputError(
+            f"prevalence={formula!r}: {column!r} has labels, and s() needs numbers: read it with numbers= (--numbers)"
+        )
+    if factor.levels and column not in labels:
+        raise InputError(
+            f"prevalence={formula!r}: {column!r} has numbers, and levels() needs labels (labels, --labels)"
+        )
+
+
+def _with_levels(column: str, matrix: sparse.csc_array, names: Sequence[str]) -> Columns:
+    """Add the upper levels of nested labels: a document with ``sport/football`` also has ``sport``."""
+    prefix = f"{column}=" if all(name.startswith(f"{column}=") for name in names) else ""
+    paths = [tuple(name.removeprefix(prefix).split(LEVELS)) for name in names]
+    levels = sorted({path[: i + 1] for path in paths for i in range(len(path))}, key=lambda path: (len(path), path))
+    position = {path: j for j, path in enumerate(levels)}
+    cells = [(i, position[path[: n + 1]]) for i, path in enumerate(paths) for n in range(len(path))]
+    owners = sparse.csc_array((np.ones(len(cells)), tuple(zip(*cells, strict=True))), shape=(len(names), len(levels)))
+    found = (matrix @ owners).tocsc()
+    found.data = np.minimum(found.data, 1.0)  # two labels may have one upper level
+    return Columns(
+        found,
+        tuple(prefix + LEVELS.join(path) for path in levels),
+        tuple(column if len(path) == 1 else f"{column} (level {len(path)})" for path in levels),
+    )
+
+
+def _quantize(numbers: NDArray[np.float64], resolution: int | None) -> NDArray[np.float64]:
+    """Replace numbers by averages of quantiles, if there are more distinct numbers than `resolution`."""
+    distinct, position, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if resolution is None or len(distinct) <= resolution:
+        return numbers
+    middle = np.cumsum(counts) - counts / 2
+    bins = np.minimum((middle * resolution / len(numbers)).astype(np.int64), resolution - 1)
+    sums, sizes = np.bincount(bins, distinct * counts), np.bincount(bins, counts)
+    means = sums / np.maximum(sizes, 1)
+    quantized: NDArray[np.float64] = means[bins[position]]
+    return quantized
+
+
+def _find_label(column: str, value: Any, own: Mapping[str, float]) -> str:
+    """Return the label of a column with this value: ``genre=Drama`` for Drama, or the bin of a number."""
+    if str(value) in own:
+        return str(value)
+    return LabelIndex(tuple(own)).require(f"{column}={value}")
+
+
+def _as_number(column: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{column!r} is a number, and {value!r} is not") from None
+    if not np.isfinite(number):
+        raise InputError(f"{column!r} must be finite, not {value!r}")
+    return number
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + (" …" if len(names) > 20 else "") if names else "no columns"
+
+
+def _scales(schema: Schema | None) -> dict[str, Sequence[float]]:
+    """Return center and scale of the columns that a corpus has standardized."""
+    found = {} if schema is None else schema.numbers
+    return {column: scale for column, scale in found.items() if scale is not None}
+
+
+def _finite(*values: Any) -> bool:
+    return all(isinstance(value, int | float) and np.isfinite(value) for value in values)
+
+
+def _share(value: Any) -> float:
+    if not _finite(value) or not 0 <= value <= 1:
+        raise ValueError("a share of the terms is not between 0 and 1")
+    return float(value)

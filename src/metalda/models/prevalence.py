@@ -1,0 +1,130 @@
+"""Expected topic proportions on a grid of labels and numbers: how prevalent a topic is at a year, for a genre."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
+
+from metalda.corpus import NamedMatrix
+from metalda.errors import InputError, warn
+from metalda.meta.references import SAME
+from metalda.models.effects import EffectTables, Weights, label_weights, table_of_draws
+from metalda.models.fitted import Fitted, available_if
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_POINTS = 100_000  # of a grid
+
+
+class PrevalenceTables(EffectTables):
+    """Methods that return topic proportions by labels and numbers."""
+
+    @available_if(lambda model: model._has_label_effects)
+    def prevalence_at(
+        self, at: Mapping[str, Any], interval: float = 0.9, *, contrast: str | None = None
+    ) -> pd.DataFrame:
+        """Return the topic proportions expected of documents with given labels and numbers.
+
+        Parameters
+        ----------
+        at : mapping
+            Values of columns, in their own units: ``{"year": range(1920, 2021, 5), "genre": ["Drama", "Comedy"]}``.
+            Every combination of them is a point of the grid. Labels of other columns have their shares in the training
+            documents, and other numbers are average.
+        interval : float
+            Posterior probability of the intervals.
+        contrast : str, optional
+            A column of `at`: return differences from its first value instead of proportions.
+
+        Returns
+        -------
+        DataFrame
+            A row for each point and topic: the columns of `at`, `topic`, `mean`, and the interval `low` to `high`. With
+            `contrast`, the column `reference` is the first value, and `mean` is the proportion at the point minus that
+            at the reference. Intervals describe the expected proportion, not those of single documents. They are NaN
+            for DMR, whose weights are point estimates, and if there are too few draws.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from metalda import Corpus, MetaLDA
+        >>> frame = pd.DataFrame({"text": ["cat dog cat", "rain sun rain"] * 20, "year": range(1980, 2020)})
+        >>> corpus = Corpus.from_frame(frame, numbers="year")
+        >>> model = MetaLDA(2, n_iter=100, random_state=0, verbose=False).fit(corpus)
+        >>> model.prevalence_at({"year": [1985, 2015]})[["year", "topic"]].values.tolist()
+        [[1985, 0], [1985, 1], [2015, 0], [2015, 1]]
+        """
+        return prevalence_table(self.fitted_, at, interval, contrast)
+
+
+def prevalence_table(
+    fitted: Fitted, at: Mapping[str, Any], interval: float = 0.9, contrast: str | None = None
+) -> pd.DataFrame:
+    """Return expected topic proportions, or differences of them, on a grid."""
+    weights, terms = label_weights(fitted), fitted.labels.terms
+    if terms is None:
+        raise InputError("the model has no columns of labels or numbers")
+    if not isinstance(at, Mapping) or not at:
+        raise InputError("at is a mapping from columns to values, such as {'year': [1950, 2000]}")
+    values = {str(column): _values(column, own) for column, own in at.items()}
+    shape = tuple(map(len, values.values()))
+    if np.prod(shape, dtype=float) * weights.n_topics > MOST_POINTS * 100:
+        raise InputError(f"the grid has {np.prod(shape, dtype=float):,.0f} points: give fewer values")
+    if contrast is not None and (contrast not in values or len(values[contrast]) < 2):
+        raise InputError(f"contrast={contrast!r}: name a column of at that has two values or more")
+    columns = terms.grid(values)
+    rows = NamedMatrix(sparse.csr_array(columns.matrix), columns.names).select(fitted.label_names).matrix
+    rows = sparse.csr_array(sparse.hstack([rows, np.ones((rows.shape[0], 1))]))
+    _warn_if_not_identified(weights, rows)
+    axis = None if contrast is None else list(values).index(contrast)
+
+    def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = softmax(rows @ np.asarray(draw, np.float64), axis=1)
+        if axis is None:
+            return found
+        grid = np.moveaxis(found.reshape(*shape, -1), axis, 0)
+        return np.moveaxis(grid[1:] - grid[:1], 0, axis).reshape(-1, found.shape[1])
+
+    drawn = weights.compute(proportions, rows.shape[0] * weights.n_topics)
+    kept = {column: own[1:] if column == contrast else own for column, own in values.items()}
+    return table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+
+
+def _named(
+    kept: Mapping[str, Sequence[Any]], values: Mapping[str, Sequence[Any]], contrast: str | None, n_topics: int
+) -> dict[str, Any]:
+    """Return the columns of the grid and the topic, a value for each row of the table."""
+    points = list(product(*kept.values()))
+    named: dict[str, Any] = {
+        column: [point[i] for point in points for _ in range(n_topics)] for i, column in enumerate(kept)
+    }
+    if contrast is not None:
+        named["reference"] = [values[contrast][0]] * (len(points) * n_topics)
+    if "topic" in kept:
+        raise InputError("a column with the name 'topic' cannot be shown: rename it")
+    return {**named, "topic": np.tile(np.arange(n_topics), len(points))}
+
+
+def _values(column: Any, values: Any) -> list[Any]:
+    """Return the distinct values of a column as a list; a single value is a list of one."""
+    several = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    own = [value.item() if isinstance(value, np.generic) else value for value in (values if several else [values])]
+    if not own:
+        raise InputError(f"at[{column!r}] has no values")
+    return list(dict.fromkeys(own))
+
+
+def _warn_if_not_identified(weights: Weights, rows: sparse.csr_array) -> None:
+    """Warn if the training documents do not tell alpha of a point: the prior decides it."""
+    if np.abs(rows @ weights.design.null_space).max(initial=0) > SAME:
+        warn(
+            "the training data do not identify the proportions at some points of the grid: the prior decides them. No "
+            "combination of training documents has such labels"
+        )
