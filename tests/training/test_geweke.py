@@ -7,6 +7,7 @@ from scipy import sparse
 from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
+from metalda.meta.terms import Terms
 from metalda.priors import Fixed, Gamma, Normal
 from metalda.samplers import Problem, Tokens
 from metalda.samplers.shards import shard_bounds
@@ -143,6 +144,40 @@ def test_numbers_keep_the_joint_distribution_for_a_while():
 def test_numbers_keep_the_joint_distribution(slices):
     problem = _problem(_numbers(slices=slices), _normal(FEATURES, 0.01, "cd"))
     assert smallest_p_value(joint_test(problem, n_forward=20_000, n_sweeps=20_000, seed=1)) > 1e-3
+
+
+def _curves(prior=Normal):
+    """A label column, a curve over a number that the second document lacks, and their interaction."""
+    labels = np.array([[1, 0, 0.5], [0, 1, 0], [1, 0, -1.3], [1, 0, 0.4], [0, 1, 1.1]])
+    matrix = NamedMatrix(sparse.csr_array(labels), ("a", "b", "x"))
+    terms = Terms.fit("a + b + s(x, df=3) + a:x + b:s(x, df=3)", matrix, None)
+    columns = terms.fit_columns(matrix, None, None)
+    design = Design.build(columns, len(labels), real=True)
+    return prior(design.group(terms.groups_of(columns.names)), 0.1, 1.0, 3.0, 2.0, default_precision=0.5)
+
+
+@pytest.mark.slow
+def test_curves_and_interactions_keep_the_joint_distribution():
+    problem = _problem(_curves(), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=8_000, n_sweeps=8_000, seed=1)) > 1e-3
+
+
+class _WrongRank(Normal):
+    """A variance of curvature whose shape counts the coefficients of the spline, and not the rank of its penalty."""
+
+    def draw_group_precisions(self, log_weights, rng):
+        groups, n_groups = self.design.groups, len(self.design.group_names)
+        squares = np.bincount(groups, (log_weights[:-1] ** 2).sum(axis=1), minlength=n_groups)
+        sizes = np.bincount(groups, minlength=n_groups)
+        sizes[["s(" in name for name in self.design.group_names]] += 2
+        shapes = self.scale_shape + sizes * log_weights.shape[1] / 2
+        return rng.standard_gamma(shapes) / (self.scale_rate + squares / 2)
+
+
+@pytest.mark.slow
+def test_the_joint_test_sees_a_wrong_rank_of_the_penalty():
+    problem = _problem(_curves(_WrongRank), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_forward=8_000, n_sweeps=8_000, seed=1)) < 1e-4
 
 
 class _PooledDefault(Normal):

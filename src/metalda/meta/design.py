@@ -164,22 +164,18 @@ class Design:
         document has both. Such a document may have the labels of those documents that have the most labels in common
         with it: those of the section. It keeps its own numbers. Rows of identified label sets have no shares.
         """
-        own = self._own_numbers
         sets, rows, columns, shares, n_sets = [self.matrix], [], [], [], self.n_rows
+        labels = ~self.is_number
         for i in self._not_identified(new):
             row = new.matrix[[i]].toarray()[0]
-            common = self.matrix[:, ~own] @ row[~own]
+            common = self.matrix[:, labels] @ row[labels]
             nearest = np.flatnonzero(common == common.max())
-            weights = self.row_sizes[nearest] / self.row_sizes[nearest].sum()
-            found = nearest
-            if own.any() and i != new.bare_row:
-                labels = self.matrix[nearest]
-                labels = labels @ sparse.diags_array((~own).astype(float))
-                labels.eliminate_zeros()
-                row_of, firsts = _merge_rows(labels.indptr, labels.indices, labels.data)
-                sets.append(sparse.csr_array(labels[firsts].toarray() + np.where(own, row, 0.0)))
-                weights, found = np.bincount(row_of, weights), n_sets + np.arange(len(firsts))
-                n_sets += len(firsts)
+            weights, found = self.row_sizes[nearest] / self.row_sizes[nearest].sum(), nearest
+            if self.has_numbers and i != new.bare_row:
+                own_sets, weights = self._with_numbers(nearest, weights, row)
+                sets.append(own_sets)
+                found = n_sets + np.arange(own_sets.shape[0])
+                n_sets += len(found)
             rows.append(np.full(len(found), i))
             columns.append(found)
             shares.append(weights)
@@ -189,12 +185,40 @@ class Design:
         cells = np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))
         return sparse.csr_array(cells, shape=(new.n_rows, n_sets)), stacked
 
+    def _with_numbers(
+        self, rows: NDArray[np.int64], weights: NDArray[np.float64], new: NDArray[np.float64]
+    ) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+        """Return the distinct labels of rows together with the numbers of a new row, and the sums of their weights."""
+        parts = sparse.csr_array(self._label_parts[rows])
+        row_of, firsts = _merge_rows(parts.indptr, parts.indices, parts.data)
+        found = sparse.csr_array(parts[firsts])
+        factors = np.where(self._number_of >= 0, new[self._number_of], 1.0)
+        own = np.where(self._number_of == np.arange(len(self.names)), new, 0.0)
+        filled = (found @ sparse.diags_array(factors)).toarray() + own
+        sums: NDArray[np.float64] = np.bincount(row_of, weights).astype(np.float64)
+        return sparse.csr_array(filled), sums
+
     @cached_property
-    def _own_numbers(self) -> NDArray[np.bool_]:
-        """Return the columns that a document has for any labels: numbers and curves, without interactions."""
-        alone = np.array([":" not in self.group_names[group] for group in self.groups], bool)
-        own: NDArray[np.bool_] = self.is_number & np.append(alone, False)
-        return own
+    def _number_of(self) -> NDArray[np.int64]:
+        """Return the number in each column: itself, that of an interaction such as ``genre=War:year``, or -1."""
+        position = {name: j for j, name in enumerate(self.names) if self.is_number[j]}
+        owners = np.full(len(self.names), -1, np.int64)
+        for name, j in position.items():
+            factors = [factor for factor in name.split(":") if factor in position]
+            owners[j] = position.get(":".join(factors), j)
+        return owners
+
+    @cached_property
+    def _label_parts(self) -> sparse.csr_array:
+        """Return the rows without numbers: 0 for a number, and the label alone for its interaction with a number."""
+        cells = self.matrix.tocoo()
+        number = self._number_of[cells.col]
+        values = np.asarray(self.matrix[cells.row, np.maximum(number, 0)]).ravel()
+        data = np.where(number < 0, cells.data, np.round(cells.data / np.where(values == 0, np.inf, values), 9))
+        data[number == cells.col] = 0.0
+        parts = sparse.csr_array((data, (cells.row, cells.col)), shape=cells.shape)
+        parts.eliminate_zeros()
+        return parts
 
     def _not_identified(self, new: Design) -> list[int]:
         """Return the rows of new documents whose alpha the documents of this design do not identify."""

@@ -13,6 +13,7 @@ training documents: the default label keeps the level, and the number's own weig
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -30,6 +31,7 @@ from metalda.errors import InputError
 from metalda.meta.label_index import LabelIndex
 
 DEGREE, DEFAULT_DF, LEAST_DF, MOST_DF = 3, 5, 3, 50
+MOST_CHARACTERS, MOST_COLUMNS = 10_000, 200_000  # of a formula, and of a term
 LEVELS = "/"  # between the levels of a nested label
 _CALL = re.compile(
     r"(?P<name>\w+)\(\s*(?P<quote>`?)(?P<column>.+?)(?P=quote)\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
@@ -61,6 +63,10 @@ def parse(formula: str) -> tuple[Term, ...]:
 
     if not isinstance(formula, str) or "~" in formula.lstrip(" ~"):
         raise InputError(f"prevalence={formula!r}: give terms such as 'section + s(year)', without a left side")
+    if len(formula) > MOST_CHARACTERS:
+        raise InputError(f"prevalence: a formula has at most {MOST_CHARACTERS:,} characters, not {len(formula):,}")
+    if "**" in formula or "^" in formula:  # which may stand for any number of terms
+        raise InputError(f"prevalence={formula!r}: write interactions as a:b or a*b, not as powers")
     try:
         parsed = list(DefaultFormulaParser(include_intercept=False).get_terms(formula))
         factors = [[(factor.expr, factor.eval_method.name) for factor in term.factors] for term in parsed]
@@ -100,7 +106,7 @@ class Number:
     scale: float
 
     def standardize(self, values: NDArray[np.float64], given: Sequence[float] | None) -> NDArray[np.float64]:
-        """Return standardized numbers, from values that a corpus has standardized with a `given` scale, or not at all."""
+        """Return standardized numbers, from values that a corpus has standardized with a `given` scale or not."""
         if given is not None and tuple(given) == (self.center, self.scale):
             return values
         own = values if given is None else given[0] + values * given[1]
@@ -365,7 +371,12 @@ class Terms:
     def _product(
         self, term: Term, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
     ) -> Columns:
-        return reduce(Columns.interact, [self._columns(factor, pieces, numbers) for factor in term])
+        factors = [self._columns(factor, pieces, numbers) for factor in term]
+        n_columns = math.prod(len(own.names) for own in factors)
+        if n_columns > MOST_COLUMNS:
+            name = ":".join(factor.name for factor in term)
+            raise InputError(f"{name} has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are possible")
+        return reduce(Columns.interact, factors)
 
     def _columns(
         self, factor: Factor, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
