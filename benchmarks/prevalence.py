@@ -1,7 +1,7 @@
 """Numbers and curves in MetaLDA: ``python -m benchmarks.prevalence coverage|speed|dates [--corpora 50] [--jobs 2]``.
 
-- ``coverage``: simulated corpora whose topics are learned. Do the intervals of slopes, curves and scales cover, and what
-  is the effect of a column of noise?
+- ``coverage``: simulated corpora whose topics are learned. Do the intervals of slopes, curves and scales cover? What is
+  the effect of a column of noise?
 - ``speed``: seconds per sweep with a curve over the date beside ten bins, on 30,000 arXiv titles, and how they grow.
 - ``dates``: held-out perplexity without the date, with ten bins and with a curve, on arXiv (by month) and Reuters (by
   day), beside topica's STM with the same formula: seconds to fit, and perplexity by document completion.

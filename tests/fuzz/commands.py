@@ -83,6 +83,15 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--text": ("text",),
     "--labels": ("section", "section", "tags", "year"),
     "--numbers": ("year",),
+    "--prevalence": (
+        "section",
+        "s(year)",
+        "section*s(year, df=3)",
+        "levels(section) + year",
+        "section:",
+        "(((",
+        "x**9",
+    ),
     "--input-format": ("jsonl", "jsonl", "csv", "text", "java", "wikipedia", "folder", "parquet", "tsv"),
 }
 DERIVED = parameters(registry.MODELS)

@@ -387,6 +387,8 @@ def use_model(model: Any, briefly: bool = False) -> None:
         results.append(np.asarray(perplexity if np.isnan(perplexity) else 0))  # it may be infinite
         if hasattr(model, "label_effects") and model.label_names_:
             results.append(model.label_effects(0.5)[["difference", "effect", "proportion"]].to_numpy())
+            for column, labels in model.fitted_.labels.terms.labels.items():
+                results.append(model.prevalence_at({column: list(labels)}, 0.5)["mean"].to_numpy())
         if hasattr(model, "feature_effects") and model.feature_names_:
             results.append(model.feature_effects(0.5)["effect"].to_numpy())
         if model.uses_labels and model.label_names_:

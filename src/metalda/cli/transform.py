@@ -86,7 +86,7 @@ def _write(path: Path, ids: Sequence[str], proportions: np.ndarray, raw: bool) -
             np.lib.format.write_array_header_1_0(file, header)
             file.write(np.ascontiguousarray(proportions).data)  # np.save would not notice a full disk
         return
-    with replacing(path, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+    with replacing(path, "x", encoding="utf-8", errors="backslashreplace", newline="") as file:  # as on a terminal
         if suffix == ".csv":
             write_csv(file, _header(proportions), _rows(ids, proportions), raw=raw)
         else:
