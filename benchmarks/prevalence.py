@@ -1,12 +1,13 @@
-"""Numbers and curves in MetaLDA: ``python -m benchmarks.prevalence coverage|speed|dates [--corpora 50] [--jobs 2]``.
+"""Numbers and curves in MetaLDA: ``python -m benchmarks.prevalence coverage|speed|dates|pooling [--jobs 2]``.
 
 - ``coverage``: simulated corpora whose topics are learned. Do the intervals of slopes, curves and scales cover? What is
   the effect of a column of noise?
 - ``speed``: seconds per sweep with a curve over the date beside ten bins, on 30,000 arXiv titles, and how they grow.
 - ``dates``: held-out perplexity without the date, with ten bins and with a curve, on arXiv (by month) and Reuters (by
   day), beside topica's STM with the same formula: seconds to fit, and perplexity by document completion.
+- ``pooling``: held-out perplexity with the learned strength of labels beside the gamma prior with fixed shapes mu.
 
-``speed`` and ``dates`` need METALDA_DATA; ``dates`` uses topica if it is installed.
+All but ``coverage`` need METALDA_DATA; ``dates`` uses topica if it is installed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pandas as pd
 
 from benchmarks.data import data_folder
 from metalda import Corpus, MetaLDA
+from metalda.datasets import load_tmn, load_ws
 from metalda.evaluation.matching import match
 from metalda.meta.terms import Terms
 
@@ -35,6 +37,7 @@ FORMULA = "genre + x + s(year) + noise"
 GRID = np.linspace(1905, 1995, 10)
 N_DOCUMENTS, N_TOPICS, N_TOKENS, N_WORDS = 600, 5, 60, 200
 INTERVAL = 0.9
+SHAPES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def simulate(seed: int) -> tuple[Corpus, Terms, np.ndarray, np.ndarray, dict[str, float]]:
@@ -181,7 +184,7 @@ def speed(n_documents: int = 30_000) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(corpus)
-            milliseconds = 1000 * float(np.median(np.diff(model.history_["seconds"])[20:]))
+            milliseconds = 1000 * float(np.median(model.history_["seconds"][20:]))
             base = base or milliseconds
             design = model.fitted_.labels
             print(
@@ -244,9 +247,32 @@ def _structural(name: str, dated: Dated, corpus: Corpus, is_test: np.ndarray, n_
     print(f"| {name} | {n_topics} | topica's STM, labels + s(date) | {seconds:.0f} | {score:.0f} |", flush=True)
 
 
+def pooling(n_iter: int, seeds: int) -> None:
+    reuters = load_reuters().read()
+    print(f"| corpus | K | learned | {' | '.join(f'mu = {mu:g}' for mu in SHAPES)} | best fixed |\n|---|{'---|' * 8}")
+    for name, (train, test), n_topics in (
+        ("Web Snippets", load_ws(data_folder()), 50),
+        ("Tag My News", load_tmn(data_folder()).split(test_size=0.2, random_state=0), 50),
+        ("Reuters", reuters.split(test_size=0.2, random_state=0), 50),
+    ):
+        scores = []
+        for mu in (None, *SHAPES):
+            own = []
+            for seed in range(seeds):
+                model = MetaLDA(n_topics, mu=mu, word_prior=0.01, n_iter=n_iter, random_state=seed, verbose=False)
+                if name == "Reuters":
+                    model.set_params(prevalence="labels")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    own.append(model.fit(train).perplexity(test))
+            scores.append(fmean(own))
+        shown = " | ".join(f"{score:.1f}" for score in scores)
+        print(f"| {name} | {n_topics} | {shown} | {scores[0] / min(scores[1:]) - 1:+.1%} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["coverage", "speed", "dates"])
+    parser.add_argument("part", choices=["coverage", "speed", "dates", "pooling"])
     parser.add_argument("--corpora", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--iterations", type=int, default=500)
@@ -256,6 +282,8 @@ def main() -> None:
         coverage(given.corpora, given.jobs)
     elif given.part == "speed":
         speed()
+    elif given.part == "pooling":
+        pooling(given.iterations, given.seeds)
     else:
         dates(given.iterations, given.seeds)
 
