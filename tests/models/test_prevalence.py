@@ -137,3 +137,25 @@ def test_models_without_labels_have_no_prevalence(corpus):
 def test_numbers_of_gamma_priors_are_refused_with_the_remedy(corpus):
     with pytest.raises(InputError, match="weight_prior='normal'"):
         MetaLDA(2, prevalence="s(year)", weight_prior="gamma", n_iter=5, verbose=False).fit(corpus)
+
+
+def test_the_strength_of_a_column_can_be_fixed(corpus, tmp_path):
+    model = MetaLDA(2, prevalence="country + s(year)", mu={"country": 0.3}, n_iter=60, random_state=0, verbose=False)
+    model.fit(corpus)
+    assert set(model.pooling_["group"]) == {"year", "s(year)"}
+    model.save(tmp_path / "model")
+    assert metalda.load(tmp_path / "model").mu == {"country": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"mu": {"land": 1.0}}, "no column 'land' for its shape .mu.; columns are: 'country', 'year'"),
+        ({"mu": {"year": 1.0}}, "'year' holds numbers"),
+        ({"mu": {"country": -1.0}}, "give positive numbers"),
+        ({"mu": {"country": 1.0}, "weight_prior": "gamma", "prevalence": "country"}, 'needs weight_prior="normal"'),
+    ],
+)
+def test_shapes_of_columns_that_cannot_be(corpus, parameters, message):
+    with pytest.raises(InputError, match=message):
+        MetaLDA(2, n_iter=5, verbose=False, **parameters).fit(corpus)

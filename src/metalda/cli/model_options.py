@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from inspect import Parameter, cleandoc
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -85,10 +85,12 @@ class ModelParameter:
     @property
     def annotation(self) -> Any:
         """Return the annotation for Typer; a parameter that accepts strings and numbers is a string until `convert`."""
-        number = "N" if int in self.types else "NUMBER"
         spellings = _SPELLINGS.get(self.name, (option(self.name),))
-        metavar = "|".join((*self.choices, number)) if str in self.types else number
-        kind: Any = str if str in self.types else float if float in self.types else int
+        numbers = ["N" if int in self.types else "NUMBER"] if {int, float} & self.types else []
+        columns = ["COLUMN=NUMBER,…"] if self._is_mapping else []
+        metavar = "|".join((*self.choices, *numbers, *columns)) or self.name.upper()
+        is_text = str in self.types or self._is_mapping
+        kind: Any = str if is_text else float if float in self.types else int
         shown = typer.Option(
             *spellings, metavar=metavar, help=self._full_help, show_default=False, rich_help_panel=self.section
         )
@@ -110,8 +112,16 @@ class ModelParameter:
             return next(iter(owners))
         return "; ".join(f"{default} for {', '.join(models)}" for default, models in owners.items())
 
+    @property
+    def _is_mapping(self) -> bool:
+        return any(get_origin(kind) is Mapping for kind in self.types)
+
     def convert(self, value: Any) -> Any:
         """Return the value of the parameter; a string if it is not a number."""
+        if isinstance(value, str) and self._is_mapping and "=" in value:
+            pairs = [part.rpartition("=") for part in value.split(",")]
+            with suppress(ValueError):
+                return {column.strip(): float(number) for column, _, number in pairs}
         if isinstance(value, str):
             for number in (kind for kind in (int, float) if kind in self.types):
                 with suppress(ValueError):

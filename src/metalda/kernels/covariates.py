@@ -196,7 +196,7 @@ def draw_real_weights(
     block_rows,
     cell_starts,
     cells,
-    shape,
+    shapes,
     precisions,
     slices,
     first,
@@ -207,7 +207,7 @@ def draw_real_weights(
 
     Block b of numbers is ``numbers[block_starts[b]:block_starts[b + 1]]``. It is 0 outside the rows
     ``block_rows[block_row_starts[b]:block_row_starts[b + 1]]``, and its values there are the `cells` from
-    ``cell_starts[b]``, [number, row]. The other labels are 0 or 1. A label with precision 0 has a gamma prior with this
+    ``cell_starts[b]``, [number, row]. The other labels are 0 or 1. A label with precision 0 has a gamma prior with its
     shape, the others have normal priors. `slices` is the share of the updates of numbers that use the slice sampler.
     The stationary distribution is reference.real_log_density.
     """
@@ -233,8 +233,8 @@ def draw_real_weights(
             if precisions[label] > 0.0:
                 new = draw_poisson_normal(label_tables[label, k], log_exposure, precisions[label], rng)
             else:
-                rate = shape + math.exp(log_exposure)
-                new = draw_log_gamma(shape + label_tables[label, k], rng) - math.log(rate)
+                rate = shapes[label] + math.exp(log_exposure)
+                new = draw_log_gamma(shapes[label] + label_tables[label, k], rng) - math.log(rate)
             log_weights[label, k] = new
             factor = _bounded(new - old)
             for r in rows:

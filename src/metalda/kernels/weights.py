@@ -119,7 +119,7 @@ def draw_weights(
     label_rows,
     products,
     products_hold,
-    shape,
+    shapes,
     precisions,
     first,
     last,
@@ -127,7 +127,7 @@ def draw_weights(
 ):
     """Steps 3 and 4: draw the weights of topics first … last - 1, label after label; equals reference.draw_weights.
 
-        w[l, k] ~ Gamma(shape + sum t,  rate = shape + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
+        w[l, k] ~ Gamma(shapes[l] + sum t,  rate = shapes[l] + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
     of words in the row times -log q'[k]. A label with a precision above 0 has a normal prior on log w instead, with
@@ -149,7 +149,7 @@ def draw_weights(
             if precisions[label] > 0.0:
                 continue
             for k in range(block, end):
-                log_gammas[label, k - block] = draw_log_gamma(shape + label_tables[label, k], rng)
+                log_gammas[label, k - block] = draw_log_gamma(shapes[label] + label_tables[label, k], rng)
         for start in range(block, end, LANES):
             width = min(LANES, end - start)
             for label in range(n_labels):
@@ -183,7 +183,7 @@ def draw_weights(
                         tables = label_tables[label, start + k]
                         log_new = draw_poisson_normal(tables, log_exposure, precisions[label], rng)
                     else:
-                        log_new = log_gammas[label, start - block + k] - math.log(shape + exposure)
+                        log_new = log_gammas[label, start - block + k] - math.log(shapes[label] + exposure)
                     log_weights[label, start + k] = log_new
                     new = float32(_bounded_exp(log_new))
                     change[0, k] = new / weights[label, k]

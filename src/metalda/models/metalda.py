@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
 from metalda.corpus import Corpus
+from metalda.errors import InputError
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.models.base import TopicModel
@@ -53,9 +57,10 @@ class MetaLDA(TopicModel):
         Prior on the weights of labels and word features. "normal": their logarithms have mean 0 and a variance that is
         learned for each label column and each source of word features. "gamma": the prior of the paper, with the fixed
         shapes `mu` and `nu`.
-    mu : float, optional
+    mu : float or mapping, optional
         Shape of the gamma prior on the weights of labels; smaller values let the weights vary more. If it is given,
-        labels have this prior for any `weight_prior`. By default it is 1 if the weights have gamma priors.
+        labels have this prior for any `weight_prior`. By default it is 1 if the weights have gamma priors. A mapping
+        such as ``{"author": 0.3}`` gives the shapes of some label columns, and the strength of the others is learned.
     nu : float, optional
         Shape of the gamma prior on the weights of word features, like `mu`.
     vocabulary : sequence of str, optional
@@ -121,7 +126,7 @@ class MetaLDA(TopicModel):
     prevalence: str | None = None
     resolution: int = 512
     weight_prior: str = "normal"
-    mu: float | None = None
+    mu: float | Mapping[str, float] | None = None
     nu: float | None = None
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
@@ -132,7 +137,7 @@ class MetaLDA(TopicModel):
         "prevalence": [str, None],
         "resolution": RESOLUTION,
         "weight_prior": [StrOptions({"normal", "gamma"})],
-        "mu": [POSITIVE, None],
+        "mu": [POSITIVE, Mapping, None],
         "nu": [POSITIVE, None],
         "word_features": "no_validation",
     }
@@ -154,7 +159,7 @@ class MetaLDA(TopicModel):
 
     @property
     def _real_labels(self) -> bool:
-        return self.weight_prior == "normal" and self.mu is None and self.uses_labels
+        return self.weight_prior == "normal" and not isinstance(self.mu, Real) and self.uses_labels
 
     @property
     def uses_word_features(self) -> bool:
@@ -179,10 +184,23 @@ class MetaLDA(TopicModel):
             return self._learned(design, START_BETA, self.nu, 0.0)
         return Fixed(design, self.word_prior)
 
-    def _learned(self, design: Design, start: float, shape: float | None, level_precision: float) -> LogLinear:
-        if shape is None and self.weight_prior == "normal":
-            return Normal(design, start, 1.0, default_precision=level_precision)
-        return Gamma(design, start, 1.0 if shape is None else shape)
+    def _learned(
+        self, design: Design, start: float, shape: float | Mapping[str, float] | None, level_precision: float
+    ) -> LogLinear:
+        shapes = _group_shapes(shape) if isinstance(shape, Mapping) else ()
+        if shapes and self.weight_prior != "normal":
+            raise InputError('mu by column needs weight_prior="normal", which learns the strength of the other columns')
+        if not isinstance(shape, Real) and self.weight_prior == "normal":
+            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes)
+        return Gamma(design, start, shape if isinstance(shape, Real) else 1.0)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.uses_word_features else None
+
+
+def _group_shapes(shapes: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """Return the shapes of label columns, checked."""
+    for column, shape in shapes.items():
+        if not isinstance(column, str) or not isinstance(shape, Real) or not 0 < shape < math.inf:
+            raise InputError(f"mu={dict(shapes)!r}: give positive numbers by the names of label columns")
+    return tuple((column, float(shape)) for column, shape in shapes.items())

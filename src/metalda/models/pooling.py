@@ -32,5 +32,7 @@ def pooling_table(fitted: Fitted) -> pd.DataFrame:
         ends = np.quantile(scales, [(1 - _INTERVAL) / 2, (1 + _INTERVAL) / 2], axis=0, method="weibull")
         sizes = np.bincount(prior.design.groups, minlength=len(prior.design.group_names))
         columns = prior.design.group_names, sizes, scales.mean(axis=0), *ends
-        rows += [(kind, *row) for row in zip(*columns, strict=True)]
+        rows += [
+            (kind, *row) for row, learned in zip(zip(*columns, strict=True), prior.is_normal, strict=True) if learned
+        ]
     return pd.DataFrame(rows, columns=["kind", "group", "n", "scale", "low", "high"])

@@ -237,7 +237,7 @@ def _under(arrays: Mapping[str, NDArray[Any]], group: str) -> dict[str, NDArray[
 def _storable(value: Any) -> Any:
     """Return a value that JSON can hold; a generator as random_state is not kept."""
     value = _plain(value)
-    return value if isinstance(value, str | int | float | list | None) else None
+    return value if isinstance(value, str | int | float | list | dict | None) else None
 
 
 def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
@@ -260,6 +260,8 @@ def _plain(value: Any) -> Any:
     """Return numbers, arrays and tuples as JSON restores them; other values unchanged."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(own) for name, own in value.items()}
     return [_plain(element) for element in value] if isinstance(value, list | tuple) else value
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.errors import InputError
 from metalda.kernels.border import frozen
 from metalda.kernels.covariates import draw_real_weights
 from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
@@ -63,6 +64,11 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 
     def __post_init__(self) -> None:
         require_binary(self.design, "the gamma prior")
+
+    @cached_property
+    def shapes(self) -> NDArray[np.float64]:
+        """Return the shape of the gamma prior of each label."""
+        return np.full(len(self.design.names), float(self.shape))
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the precision of the normal prior of each log weight; 0 for a label whose weight has a gamma prior."""
@@ -144,7 +150,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             frozen(self.design.label_rows, np.int32),
             frozen(values, np.float32),
             bool(moderate and values_are_exact),
-            float(self.shape),
+            frozen(self.shapes, np.float64),
             frozen(precisions, np.float64),
             first,
             last,
@@ -170,14 +176,33 @@ class Normal(Gamma):
     scale_shape: float = 0.5
     scale_rate: float = 0.5
     default_precision: float = 0.0
+    group_shapes: tuple[tuple[str, float], ...] = ()  # groups whose weights have gamma priors with these shapes instead
     slices: float = 0.1  # share of the updates of numbers that use a slice sampler
 
     def __post_init__(self) -> None:
-        """Accept any design."""
+        numbers = set(self.design.groups[self.design.is_number[:-1]].tolist())
+        for name, _ in self.group_shapes:
+            if name not in self.design.group_names:
+                known = ", ".join(map(repr, self.design.group_names))
+                raise InputError(f"there is no column {name!r} for its shape (mu); columns are: {known}")
+            if self.design.group_names.index(name) in numbers:
+                raise InputError(f"the column {name!r} holds numbers, and gamma priors (mu) are for labels")
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw 1 / sigma² of each label's group."""
-        return np.append(self.draw_group_precisions(log_weights, rng)[self.design.groups], self.default_precision)
+        """Draw 1 / sigma² of each label's group; 0 for a group with gamma priors."""
+        precisions = np.where(self.is_normal, self.draw_group_precisions(log_weights, rng), 0.0)
+        return np.append(precisions[self.design.groups], self.default_precision)
+
+    @cached_property
+    def is_normal(self) -> NDArray[np.bool_]:
+        """Return which groups have normal priors."""
+        return np.array([name not in dict(self.group_shapes) for name in self.design.group_names], bool)
+
+    @cached_property
+    def shapes(self) -> NDArray[np.float64]:
+        """Return the shape of the gamma prior of each label, where it has one."""
+        of_group = np.array([dict(self.group_shapes).get(name, self.shape) for name in self.design.group_names])
+        return np.append(of_group[self.design.groups], self.shape)
 
     def _draw(
         self,
@@ -195,8 +220,7 @@ class Normal(Gamma):
             super()._draw(log_weights, precisions, values, values_are_exact, augmentation, first, last, rng)
         else:
             self._draw_real(log_weights, precisions, augmentation, first, last, rng)
-        if self.default_precision > 0:
-            self._move_levels(log_weights[:, first:last], precisions, rng)
+        self._move_levels(log_weights[:, first:last], precisions, rng)
 
     def _draw_real(
         self,
@@ -217,7 +241,7 @@ class Normal(Gamma):
             frozen(self.design.label_starts, np.int64),
             frozen(self.design.label_rows, np.int32),
             *self._blocks,
-            float(self.shape),
+            frozen(self.shapes, np.float64),
             frozen(precisions, np.float64),
             self.slices,
             first,
@@ -260,8 +284,14 @@ class Normal(Gamma):
         return [
             (np.array(parts), whole)
             for (_, whole), parts in sorted(found.items())
-            if np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < _SAME
+            if self._has_normal(parts[0])
+            and self._has_normal(whole)
+            and np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < _SAME
         ]
+
+    def _has_normal(self, label: int) -> bool:
+        is_default = label == len(self.design.names) - 1
+        return self.default_precision > 0 if is_default else bool(self.is_normal[self.design.groups[label]])
 
     @cached_property
     def _blocks(self) -> Blocks:
