@@ -2,9 +2,12 @@
 
 `forward` draws weights, topics and words from the model itself. `joint_test` starts there and alternates one sweep of
 the sampler under test with new words given the topics. The means of any function of the state must agree.
+
+Draws of the model are cheap because all are made at once, in arrays whose first axis counts the samples.
 """
 
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +17,8 @@ from metalda.priors import Gamma, Normal
 from metalda.samplers import Problem
 from metalda.training.gibbs import Generators, resume_chain, sweep
 
+FORWARD = 50_000  # so many that the error of their means is small beside that of a chain
+
 
 def _log_gamma(shape, rng):
     """log Gamma(shape, 1), finite for tiny shapes."""
@@ -21,40 +26,48 @@ def _log_gamma(shape, rng):
     return np.log(rng.standard_gamma(shape + 1)) + np.log(1 - rng.random(shape.shape)) / shape
 
 
-def _dirichlet(concentration, rng):
-    logs = _log_gamma(concentration, rng)
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
+def _dirichlet(concentrations, rng):
+    """Dirichlet along the last axis."""
+    logs = _log_gamma(np.maximum(concentrations, 1e-290), rng)
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
+def _choose(probabilities, rng):
+    """An index along the last axis."""
+    bounds = np.cumsum(probabilities, axis=-1)[..., :-1]  # the last one is 1, but for rounding
+    return (rng.random(bounds.shape[:-1])[..., None] >= bounds).sum(axis=-1)
+
+
+@cache
 def _dense(design):
     return design.matrix.toarray()[design.row_of]
 
 
-def _prior_weights(prior, n_topics, rng):
+def _prior_weights(prior, n, n_topics, rng):
     if isinstance(prior, Normal):
-        variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, len(prior.design.group_names))
-        scales = np.sqrt(variances[prior.design.groups])[:, None]
+        variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, (n, len(prior.design.group_names)))
+        scales = np.sqrt(variances[:, prior.design.groups])[:, :, None]
         if prior.default_precision > 0:
-            default = rng.standard_normal((1, n_topics)) / np.sqrt(prior.default_precision)
+            default = rng.standard_normal((n, 1, n_topics)) / np.sqrt(prior.default_precision)
         else:
-            default = _log_gamma(np.full((1, n_topics), prior.shape), rng) - np.log(prior.shape)
-        return np.concatenate([scales * rng.standard_normal((len(scales), n_topics)), default])
+            default = _log_gamma(np.full((n, 1, n_topics), prior.shape), rng) - np.log(prior.shape)
+        return np.concatenate([scales * rng.standard_normal((*scales.shape[:2], n_topics)), default], axis=1)
     if isinstance(prior, Gamma):
-        size = (len(prior.design.names), n_topics)
+        size = (n, len(prior.design.names), n_topics)
         return _log_gamma(np.full(size, prior.shape), rng) - np.log(prior.shape)
-    return prior.start_weights(n_topics)
+    return np.repeat(prior.start_weights(n_topics)[None], n, axis=0)
 
 
 def _draw_words(problem, topics, log_word_weights, rng):
     """w given z and delta, with phi drawn from its prior."""
     beta = np.exp(_dense(problem.word_prior.design) @ log_word_weights)
-    phi = np.array([_dirichlet(np.maximum(beta[:, k], 1e-290), rng) for k in range(problem.n_topics)])
-    return np.array([rng.choice(problem.n_words, p=phi[k]) for k in topics], np.int32)
+    phi = _dirichlet(beta.swapaxes(1, 2), rng)
+    return _choose(phi[np.arange(len(topics))[:, None], topics], rng).astype(np.int32)
 
 
 class Sample(NamedTuple):
-    """Data, topics and weights: one point of the joint distribution."""
+    """Data, topics and weights: points of the joint distribution, along the first axis of every array."""
 
     words: np.ndarray
     topics: np.ndarray
@@ -62,63 +75,63 @@ class Sample(NamedTuple):
     log_word_weights: np.ndarray
 
 
-def forward(problem: Problem, rng) -> Sample:
-    log_lambda = _prior_weights(problem.doc_prior, problem.n_topics, rng)
-    log_delta = _prior_weights(problem.word_prior, problem.n_topics, rng)
-    alpha = np.exp(_dense(problem.doc_prior.design) @ log_lambda)
-    lengths = np.diff(problem.offsets)
-    topics = np.concatenate(
-        [
-            rng.choice(problem.n_topics, n, p=_dirichlet(np.maximum(a, 1e-290), rng))
-            for a, n in zip(alpha, lengths, strict=True)
-        ]
-    ).astype(np.uint16)
+def forward(problem: Problem, n: int, rng) -> Sample:
+    log_lambda = _prior_weights(problem.doc_prior, n, problem.n_topics, rng)
+    log_delta = _prior_weights(problem.word_prior, n, problem.n_topics, rng)
+    theta = _dirichlet(np.exp(_dense(problem.doc_prior.design) @ log_lambda), rng)
+    topics = _choose(np.repeat(theta, np.diff(problem.offsets), axis=1), rng).astype(np.uint16)
     return Sample(_draw_words(problem, topics, log_delta, rng), topics, log_lambda, log_delta)
 
 
-def statistics(problem: Problem, sample: Sample) -> np.ndarray:
+def _tally(cells, n_cells):
+    """How often each cell occurs in each row."""
+    rows = np.arange(len(cells))[:, None] * n_cells
+    return np.bincount((rows + cells).ravel(), minlength=len(cells) * n_cells).reshape(len(cells), n_cells)
+
+
+def statistics(problem: Problem, samples: Sample) -> np.ndarray:
     """Bounded functions of the state, so that their means exist and settle whatever the prior's tails."""
-    topics, n_topics, n_tokens = sample.topics, problem.n_topics, max(len(sample.topics), 1)
-    counts = np.bincount(sample.words * n_topics + topics, minlength=problem.n_words * n_topics)
-    totals = counts.reshape(-1, n_topics).sum(axis=0)
-    weights = np.concatenate([sample.log_doc_weights.ravel(), sample.log_word_weights.ravel()])
+    topics, n_topics = samples.topics.astype(np.int64), problem.n_topics
+    n, n_tokens = topics.shape
+    lengths = np.diff(problem.offsets)
+    counts = _tally(samples.words * n_topics + topics, problem.n_words * n_topics) / max(n_tokens, 1)
+    totals = counts.reshape(n, -1, n_topics).sum(axis=1)
+    documents = np.repeat(np.arange(len(lengths)), lengths)
+    doc_topics = _tally(documents * n_topics + topics, len(lengths) * n_topics).reshape(n, -1, n_topics)
+    doc_topics = doc_topics / np.maximum(lengths, 1)[:, None]
+    weights = np.concatenate([samples.log_doc_weights, samples.log_word_weights], axis=1).reshape(n, -1)
     squashed = 1 / (1 + np.exp(-np.clip(weights, -500, 500)))  # lambda / (1 + lambda)
     spread = weights**2 / (1 + weights**2)
-    doc_topics = [
-        np.bincount(topics[a:b], minlength=n_topics) / max(b - a, 1)
-        for a, b in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
-    ]
-    concentration = [np.mean([(m**2).sum() for m in doc_topics]), (totals**2).sum() / n_tokens**2]
-    return np.concatenate([squashed, spread, weights < -5, *doc_topics, counts / n_tokens, concentration])
+    concentration = [(doc_topics**2).sum(axis=2).mean(axis=1), (totals**2).sum(axis=1)]
+    parts = [squashed, spread, weights < -5, doc_topics.reshape(n, -1), counts, np.transpose(concentration)]
+    return np.concatenate(parts, axis=1)
 
 
-def _relabel(sample: Sample, n_topics: int, rng) -> Sample:
+def _relabel(topics, log_doc_weights, log_word_weights, rng):
     """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
-    order = rng.permutation(n_topics)
-    topics = np.argsort(order)[sample.topics].astype(np.uint16)
-    return Sample(sample.words, topics, sample.log_doc_weights[:, order], sample.log_word_weights[:, order])
+    order = rng.permutation(log_doc_weights.shape[1])
+    return np.argsort(order)[topics].astype(np.uint16), log_doc_weights[:, order], log_word_weights[:, order]
 
 
-def joint_test(
-    problem: Problem, *, n_forward: int, n_sweeps: int, seed: int, relabel: bool = False, step=sweep
-) -> np.ndarray:
+def joint_test(problem: Problem, *, n_sweeps: int, seed: int, relabel: bool = False, step=sweep) -> np.ndarray:
     """z-scores of the differences in means; standard errors of the chain by batches."""
     rng = np.random.default_rng(seed)
-    expected = np.array([statistics(problem, forward(problem, rng)) for _ in range(n_forward)])
-    sample = forward(problem, rng)
+    expected = statistics(problem, forward(problem, FORWARD, rng))
+    words, *latent = (each[0] for each in forward(problem, 1, rng))
     rngs = Generators.spawn(seed, problem)
     found = []
     for _ in range(n_sweeps):
-        current = replace(problem, words=sample.words)
-        state = resume_chain(current, {"topics": sample.topics}, sample.log_doc_weights, sample.log_word_weights)
-        state, _ = step(current, state, rngs)
-        words = _draw_words(problem, state.topics, state.log_word_weights, rng)
-        sample = Sample(words, state.topics, state.log_doc_weights, state.log_word_weights)
-        if relabel:
-            sample = _relabel(sample, problem.n_topics, rng)
-        found.append(statistics(problem, sample))
-    batches = np.array([batch.mean(axis=0) for batch in np.array_split(np.array(found), 50)])
-    error = np.sqrt(expected.var(axis=0) / n_forward + batches.var(axis=0, ddof=1) / len(batches))
+        topics, *weights = _relabel(*latent, rng) if relabel else latent
+        current = replace(problem, words=words)
+        state, _ = step(current, resume_chain(current, {"topics": topics}, *weights), rngs)
+        latent = state.topics, state.log_doc_weights.copy(), state.log_word_weights.copy()
+        words = _draw_words(problem, latent[0][None], latent[2][None], rng)[0]
+        found.append((words, *latent))
+    chain = statistics(problem, Sample(*map(np.array, zip(*found, strict=True))))
+    batches = np.array([batch.mean(axis=0) for batch in np.array_split(chain, 50)])
+    # A chain that happens to lack a rare event has no variance, so it gets at least that of independent draws.
+    of_chain = np.maximum(batches.var(axis=0, ddof=1) / len(batches), expected.var(axis=0) / n_sweeps)
+    error = np.sqrt(expected.var(axis=0) / FORWARD + of_chain)
     difference = batches.mean(axis=0) - expected.mean(axis=0)
     settled = error > 1e-12
     assert np.abs(difference[~settled]).max(initial=0) < 1e-9
