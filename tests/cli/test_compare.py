@@ -204,6 +204,7 @@ def _second_run_has_a_checkpoint(folder: Path) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(write: Write, folder: Path) -> None:
     data = write("news.jsonl", news() * 50)
     program = [sys.executable, "-c", "from metalda.cli import main; main()", "compare", str(data), "--seeds", "1"]

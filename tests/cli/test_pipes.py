@@ -13,6 +13,7 @@ import pytest
 
 import metalda
 from cli.helpers import NEW, Run, Write, error_line, news
+from marks import slow_after_first
 
 FAST = ("-k", 2, "--iterations", 4)
 COLUMNS = ("--text", "body", "--labels", "section")
@@ -24,7 +25,7 @@ def as_lines(records: list[dict[str, Any]]) -> bytes:
 
 @pytest.mark.parametrize(
     ("way", "n_documents"),
-    [("<(cat {})", 5000), ("<(gzip -c {})", 50), ("/dev/stdin < <(cat {})", 50), ("- < {}", 5000)],
+    slow_after_first([("<(cat {})", 5000), ("<(gzip -c {})", 50), ("/dev/stdin < <(cat {})", 50), ("- < {}", 5000)]),
 )
 def test_fit_reads_all_documents_of_a_pipe(write: Write, tmp_path: Path, way: str, n_documents: int) -> None:
     if shutil.which("bash") is None:

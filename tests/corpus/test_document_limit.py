@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from corpus.files import write
+from marks import slow_after_first
 from metalda import Corpus, count_windows
 from metalda.corpus.formats import FORMATS
 from metalda.errors import InputError
@@ -61,7 +62,7 @@ def large_file(path, start: bytes, end: bytes, filler: bytes = b"x" * 10**6) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="measures with resource.getrusage")
-@pytest.mark.parametrize("suffix", COMPRESSORS)
+@pytest.mark.parametrize("suffix", slow_after_first(COMPRESSORS))
 def test_memory_stays_small_while_a_large_document_is_refused(tmp_path, suffix):
     asked = []
     for (format, name), (start, end) in AROUND.items():

@@ -49,8 +49,8 @@ def _by_place(n_values, n_places):
     return n_values ** np.arange(n_places)[::-1]
 
 
-@pytest.mark.parametrize("n_pseudo", slow_after_first([2, 3]))
-def test_topics_and_pseudo_documents_follow_the_exact_posterior(n_pseudo):
+@pytest.mark.parametrize(("n_pseudo", "n_kept"), slow_after_first([(2, 3_000), (2, 8_000), (3, 8_000)]))
+def test_topics_and_pseudo_documents_follow_the_exact_posterior(n_pseudo, n_kept):
     n_topics, n_tokens, cuts = 2, 5, [2, 3]
     states = [
         (z, pseudo)
@@ -69,7 +69,7 @@ def test_topics_and_pseudo_documents_follow_the_exact_posterior(n_pseudo):
         z, pseudo = assignment.topics.astype(int), assignment.pseudo
         return (by_token @ z) * n_pseudo ** len(DOCUMENTS) + by_document @ pseudo
 
-    visits = _visit(*_chain(model, _tokens(DOCUMENTS), seed=1), number, len(states))
+    visits = _visit(*_chain(model, _tokens(DOCUMENTS), seed=1), number, len(states), n_kept)
     assert_visits_follow(visits, _normalise(logs))
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import reference
 from exact import assert_visits_follow
-from marks import slow_after_first
 from metalda.kernels.latent import choose_kind
 from metalda.meta.design import Design
 from metalda.priors import Alpha, Fixed
@@ -112,9 +111,8 @@ def test_a_kind_of_weight_zero_is_never_chosen(uniform):
 DOCUMENTS = [[0, 1, 0], [2, 1], [0]]  # word 2 has no vector
 
 
-@pytest.mark.parametrize(
-    ("weight", "n_sweeps"), slow_after_first([(0.6, JOINT), (0.6, INITIAL), (0.0, JOINT), (0.0, INITIAL)])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("weight", "n_sweeps"), [(0.6, JOINT), (0.6, INITIAL), (0.0, JOINT), (0.0, INITIAL)])
 def test_topics_and_kinds_follow_the_exact_posterior(weight, n_sweeps):
     """Topics by topic vectors that are fixed, or by n1. With weight 0 the posterior is that of LDA."""
     topic_vectors = np.array([[1.5, 0.0], [-1.0, 1.0]], np.float32)

@@ -9,6 +9,7 @@ import pytest
 from tests.fuzz import saved
 from tests.fuzz.worker import Worker
 
+from marks import slow_after_first
 from metalda.corpus.parts import PartWriter, read_parts
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
@@ -60,10 +61,11 @@ BROKE = [
 ]
 
 
-def test_what_broke_before_is_refused_and_other_changes_too_or_they_work() -> None:
+@pytest.mark.parametrize("n_others", slow_after_first([40, 150]))
+def test_what_broke_before_is_refused_and_other_changes_too_or_they_work(n_others: int) -> None:
     """In one child, since it takes seconds to start."""
     every_save = [save for saves in saved.SAVES.values() for save in saves]
-    jobs = random.Random(1).sample([job for save in every_save for job in saved.jobs_of(save)], 150)
+    jobs = random.Random(1).sample([job for save in every_save for job in saved.jobs_of(save)], n_others)
     with Worker(patience=600) as worker:
         outcomes = {job: worker.run(saved.case_of(job, seed=1)) for job in sorted({*jobs, *BROKE})}
     assert {" ".join(job): outcome for job, outcome in outcomes.items() if outcome.is_finding} == {}

@@ -88,7 +88,8 @@ def _assert_sweeps_follow(expected, doc_design, word_design, alpha, beta, rng):
     assert_visits_follow(visits, expected)
 
 
-@pytest.mark.parametrize("n_topics", slow_after_first([2, 3]))
+@pytest.mark.slow
+@pytest.mark.parametrize("n_topics", [2, 3])
 def test_topics_of_documents_follow_the_exact_posterior_of_dmm(n_topics):
     documents = [[0, 1, 0], [2, 1], [], [0], [2, 2, 1, 0], [1]]
     full = [d for d, document in enumerate(documents) if document]
