@@ -95,7 +95,8 @@ def test_the_joint_test_sees_a_level_that_moves_too_freely():
 def test_default_label_and_default_feature_keep_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
     problem = _problem(Gamma(none[0], 0.1, 1.0), Gamma(none[1], 0.01, 1.0), n_topics=3)
-    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+    z = joint_test(problem, n_sweeps=10_000, seed=1, relabel=True)  # three topics swap rarely too
+    assert smallest_p_value(z) > 1e-3
 
 
 @pytest.mark.slow
@@ -131,7 +132,8 @@ class _PaperTables(Gamma):
 )
 def test_the_joint_test_sees_a_slip_put_back(doc_prior, word_prior, shape):
     problem = _problem(doc_prior(_design(LABELS), 0.1, shape), word_prior(_design(FEATURES), 0.01, shape))
-    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) < 1e-6
+    z = joint_test(problem, n_sweeps=2000, seed=1, relabel=shape < 1)  # else a chain without a slip fails as well
+    assert smallest_p_value(z) < 1e-6
 
 
 def _numbers(**settings):
