@@ -125,6 +125,8 @@ def unpack_model(
         raise StorageError("label_names must be empty for a model without labels")
     if word_prior.design.names[:-1] != feature_names:
         raise StorageError("feature_names must be empty for a model without word features")
+    if not (word_prior.design.label_sizes > 0).all():
+        raise StorageError("feature_names has a feature that no word has")
     chains = [_unpack_chain(model, document, arrays, doc_prior, word_prior)]
     for own, its_arrays in others:
         check_keys("the arrays of a chain", its_arrays, _array_names_of_chain(its_arrays))
