@@ -311,14 +311,18 @@ class Terms:
         """Return whether a column of the design is a part of a curve, whose weight alone says nothing."""
         return any(part.rpartition(" ")[0] in self.curves for part in name.split(":"))
 
+    def require_column(self, column: str) -> None:
+        """Raise InputError if the terms have no column with this name."""
+        if column not in self.labels and column not in self.numbers:
+            raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+
     def grid(self, at: Mapping[str, Sequence[Any]]) -> Columns:
         """Return the columns at every combination of values, the last column of `at` fastest.
 
         Labels that are not given have their shares in the training documents, and numbers are average.
         """
         for column in at:
-            if column not in self.labels and column not in self.numbers:
-                raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+            self.require_column(column)
         points = list(product(*at.values()))
         position = {column: i for i, column in enumerate(at)}
         pieces, numbers = {}, {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_POINTS = 100_000  # of a grid
+N_POINTS = 40  # of a number
+_SPREAD = 2  # standard deviations around the average, for a number whose range the design does not show
 
 
 class PrevalenceTables(EffectTables):
@@ -62,6 +65,55 @@ class PrevalenceTables(EffectTables):
         [[1985, 0], [1985, 1], [2015, 0], [2015, 1]]
         """
         return prevalence_table(self.fitted_, at, interval, contrast)
+
+
+def require_columns(fitted: Fitted, *columns: str | None) -> None:
+    """Raise InputError unless the model learned from columns of labels or numbers, with these among them."""
+    label_weights(fitted)
+    terms = fitted.labels.terms
+    if terms is None or (set(terms.labels) == {""} and not terms.numbers):
+        raise InputError(
+            "the labels of the model have no columns; read them from columns (--labels), or see label_proportions "
+            "(metalda effects --proportions)"
+        )
+    for column in columns:
+        if column is not None:
+            terms.require_column(column)
+
+
+def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> list[Any]:
+    """Return the labels of a column by name, or points over the range of a number in the training documents."""
+    terms = fitted.labels.terms
+    assert terms is not None, "require_columns was called"
+    if column in terms.labels:
+        return list(terms.labels[column])
+    low, high = _range(fitted, column)
+    step = (high - low) / max(n_points - 1, 1)
+    points = np.linspace(low, high, n_points) if n_points > 1 else np.array([(low + high) / 2])
+    if step > 0:
+        points = np.round(points, max(1 - math.floor(math.log10(step)), 0))
+    whole = all(point.is_integer() for point in points.tolist())
+    return list(dict.fromkeys(int(point) if whole else point for point in points.tolist()))
+
+
+def _range(fitted: Fitted, column: str) -> tuple[float, float]:
+    """Return the smallest and the largest number in the training documents, in its own units."""
+    design = fitted.labels
+    assert design.terms is not None, "a model with numbers has terms"
+    number, curve = design.terms.numbers[column], design.terms.curves.get(f"s({column})")
+    if curve is not None:
+        ends = curve.low, curve.high
+    elif column in design.names:
+        values = design.matrix[:, [design.names.index(column)]]
+        ends = float(values.min()), float(values.max())
+    else:  # in interactions only
+        ends = -_SPREAD, _SPREAD
+    return number.center + ends[0] * number.scale, number.center + ends[1] * number.scale
+
+
+def shown_value(column: str, value: Any) -> Any:
+    """Return a value of a column as it is in the data: Drama for the label ``genre=Drama``."""
+    return value.removeprefix(f"{column}=") if isinstance(value, str) else value
 
 
 def prevalence_table(
