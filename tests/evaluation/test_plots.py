@@ -168,7 +168,7 @@ def test_a_contrast_is_drawn_from_the_first_value(curved):
 
 def test_few_topics_and_few_labels_are_drawn_by_default(curved, monkeypatch):
     monkeypatch.setattr("metalda.evaluation.plots.MAX_PANELS", 2)
-    monkeypatch.setattr("metalda.evaluation.plots.MAX_LINES", 2)
+    monkeypatch.setattr("metalda.models.prevalence.MAX_LINES", 2)
     axes = plot_prevalence(curved, "year", "genre", n_points=3)
     assert [len(ax.lines) for ax in axes] == [2, 2]
     assert {text.get_text().strip("\u200b") for text in axes[0].figure.legends[0].get_texts()} == {"Drama", "War"}

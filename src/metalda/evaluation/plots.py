@@ -12,7 +12,7 @@ from metalda.errors import InputError, missing_extra
 from metalda.meta.label_index import LabelIndex
 from metalda.models.base import TopicModel
 from metalda.models.effects import require_effects
-from metalda.models.prevalence import N_POINTS, default_values, require_columns, shown_value
+from metalda.models.prevalence import N_POINTS, default_values, frequent_values, require_columns, shown_value
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _PANELS = {  # by measure; those without a value are not drawn
 }
 _COLUMNS = 3  # of panels
 MAX_PANELS = 24  # topics that are drawn by default
-MAX_LINES = 8  # labels of a column that are drawn by default
 MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
 _MAX_LETTERS = 40  # of a name
 _LETTER_WIDTH = 0.08  # inches
@@ -127,7 +126,7 @@ def plot_effects(
     if style not in ("auto", "forest", "heatmap"):
         raise InputError(f"style must be 'auto', 'forest' or 'heatmap', not {style!r}")
     table, kind = _effects(model, labels, contrast, features, interval)
-    table = _of_topics(table, topics, len(model.components_))
+    table = of_topics(table, topics, len(model.components_))
     if style == "auto":
         style = "heatmap" if len(table) > MAX_INTERVALS and kind in table else "forest"
     if kind not in table and style == "heatmap":
@@ -187,7 +186,7 @@ def plot_prevalence(
     (2, 'year')
     """
     table, lines = _prevalence(model, over, by, at or {}, contrast, interval, n_points)
-    chosen = _of_topics(table, topics, len(model.components_))
+    chosen = of_topics(table, topics, len(model.components_))
     numbers = list(dict.fromkeys(chosen["topic"])) if topics is not None else _most_changing(table)
     n_rows, n_columns = -(-len(numbers) // _COLUMNS), min(len(numbers), _COLUMNS)
     figure = new_figure(figsize=(4 * n_columns, min(3 * n_rows + 0.5, _MAX_INCHES)), layout="constrained")
@@ -236,7 +235,7 @@ def _prevalence(
         raise InputError(f"n_points must be at least 2, not {n_points!r}")
     values = {over: default_values(model.fitted_, over, n_points), **dict(at)}
     if by is not None and by not in at:
-        values[by] = _lines(model, by)
+        values[by] = frequent_values(model.fitted_, by)
     for column, own in values.items():
         if isinstance(own, str | int | float):
             values[column] = own = [own]
@@ -245,17 +244,6 @@ def _prevalence(
     table = model.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
     table.attrs["reference"] = shown_value(by or over, values[by or over][0])
     return table, [] if by is None else list(dict.fromkeys(table[by]))
-
-
-def _lines(model: TopicModel, by: str) -> list[Any]:
-    """Return the most frequent labels of a column, in its order, or three numbers."""
-    terms = model.fitted_.labels.terms
-    assert terms is not None, "require_columns was called"
-    if by in terms.numbers:
-        return default_values(model.fitted_, by, 3)
-    shares = terms.labels[by]
-    frequent = sorted(shares, key=lambda name: -shares[name])[:MAX_LINES]
-    return [name for name in shares if name in frequent]
 
 
 def _most_changing(table: pd.DataFrame) -> list[int]:
@@ -305,7 +293,8 @@ def _effects(
     return table.sort_values(kind, key=lambda column: column.map(order), kind="stable"), kind
 
 
-def _of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
+def of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
+    """Return the rows of some topics; InputError for a topic that does not exist."""
     if topics is None:
         return table
     wanted = [int(topics)] if isinstance(topics, int | np.integer) else [int(topic) for topic in topics]

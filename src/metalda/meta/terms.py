@@ -78,6 +78,10 @@ def parse(formula: str) -> tuple[Term, ...]:
     terms = [tuple(_factor(*factor, formula) for factor in term) for term in factors if term != [("1", "LITERAL")]]
     if not terms:
         raise InputError(f"prevalence={formula!r} has no term: name columns, as in 'section + s(year)'")
+    curves = {factor for term in terms for factor in term if factor.df is not None}
+    for factor in curves:
+        if sum(other.column == factor.column for other in curves) > 1:
+            raise InputError(f"prevalence={formula!r}: {factor.name} has several values of df: choose one")
     return tuple(terms)
 
 

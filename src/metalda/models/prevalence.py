@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 100_000  # of a grid
 N_POINTS = 40  # of a number
+MAX_LINES = 8  # labels that are shown side by side
+_OTHER_COLUMNS = {"topic", "mean", "low", "high", "reference", "chains"}  # of the table
 _SPREAD = 2  # standard deviations around the average, for a number whose range the design does not show
 
 
@@ -96,6 +98,17 @@ def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> lis
     return list(dict.fromkeys(int(point) if whole else point for point in points.tolist()))
 
 
+def frequent_values(fitted: Fitted, column: str) -> list[Any]:
+    """Return the most frequent labels of a column, in its order, or the smallest, middle and largest number."""
+    terms = fitted.labels.terms
+    assert terms is not None, "require_columns was called"
+    if column in terms.numbers:
+        return default_values(fitted, column, 3)
+    shares = terms.labels[column]
+    frequent = sorted(shares, key=lambda name: -shares[name])[:MAX_LINES]
+    return [name for name in shares if name in frequent]
+
+
 def _range(fitted: Fitted, column: str) -> tuple[float, float]:
     """Return the smallest and the largest number in the training documents, in its own units."""
     design = fitted.labels
@@ -159,8 +172,8 @@ def _named(
     }
     if contrast is not None:
         named["reference"] = [values[contrast][0]] * (len(points) * n_topics)
-    if "topic" in kept:
-        raise InputError("a column with the name 'topic' cannot be shown: rename it")
+    for column in _OTHER_COLUMNS.intersection(kept):
+        raise InputError(f"a column with the name {column!r} cannot be shown: rename it")
     return {**named, "topic": np.tile(np.arange(n_topics), len(points))}
 
 
