@@ -15,7 +15,7 @@ from scipy.special import softmax
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, warn
 from metalda.meta.references import SAME
-from metalda.models.effects import EffectTables, Weights, label_weights, table_of_draws
+from metalda.models.effects import EffectTables, label_weights, table_of_draws
 from metalda.models.fitted import Fitted, available_if
 
 if TYPE_CHECKING:
@@ -147,7 +147,12 @@ def prevalence_table(
     columns = terms.grid(values)
     rows = NamedMatrix(sparse.csr_array(columns.matrix), columns.names).select(fitted.label_names).matrix
     rows = sparse.csr_array(sparse.hstack([rows, np.ones((rows.shape[0], 1))]))
-    _warn_if_not_identified(weights, rows)
+    is_identified = bool(np.abs(rows @ weights.design.null_space).max(initial=0) <= SAME)
+    if not is_identified:  # the training documents do not tell alpha of a point
+        warn(
+            "the training data do not identify the proportions at some points of the grid: the prior decides them. No "
+            "combination of training documents has such labels"
+        )
     axis = None if contrast is None else list(values).index(contrast)
 
     def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -159,7 +164,9 @@ def prevalence_table(
 
     drawn = weights.compute(proportions, rows.shape[0] * weights.n_topics)
     kept = {column: own[1:] if column == contrast else own for column, own in values.items()}
-    return table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+    table = table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+    table.attrs["is_identified"] = is_identified
+    return table
 
 
 def _named(
@@ -184,12 +191,3 @@ def _values(column: Any, values: Any) -> list[Any]:
     if not own:
         raise InputError(f"at[{column!r}] has no values")
     return list(dict.fromkeys(own))
-
-
-def _warn_if_not_identified(weights: Weights, rows: sparse.csr_array) -> None:
-    """Warn if the training documents do not tell alpha of a point: the prior decides it."""
-    if np.abs(rows @ weights.design.null_space).max(initial=0) > SAME:
-        warn(
-            "the training data do not identify the proportions at some points of the grid: the prior decides them. No "
-            "combination of training documents has such labels"
-        )
