@@ -73,8 +73,8 @@ if (numbers.length) addView("numbers", "Topics over a number", 35, () => {
   show();
   return {
     title: ["Topics over a number"],
-    lead: "The proportion of each topic that the model expects in documents with this number. Labels that are not shown "
-      + "have their shares in the training documents, and other numbers are average.",
+    lead: "The proportion of each topic that the model expects in documents with this number. Labels that are not "
+      + "shown have their shares in the training documents, and other numbers are average.",
     body: [card(null, el("div", { class: "controls" },
       numbers.length > 1 ? choice("Number", numbers.map((number, i) => [i, brief(visible(number.name), 40)]),
         over.number, (value) => { over.number = Number(value); offer(); show(); }) : null,
