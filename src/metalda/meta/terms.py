@@ -298,6 +298,8 @@ class Terms:
     @cached_property
     def _all_columns(self) -> Columns:
         """Return all possible columns, for one document without labels."""
+        if not self.terms:  # a label column without a label
+            return Columns(sparse.csc_array((1, 0)), (), ())
         names = tuple(sorted(self.label_names))
         return self._expand(NamedMatrix(sparse.csr_array((1, len(names))), names), None)
 
