@@ -23,6 +23,7 @@ SELF_CONTAINED = [
     "guides/many-labels.md",
     "guides/out-of-vocabulary.md",
     "guides/short-texts.md",
+    "guides/topics-over-time.md",
     "guides/word-features.md",
     "integrations.md",
     "models.md",

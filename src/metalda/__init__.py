@@ -37,6 +37,7 @@ _HOME = {
     "count_windows": "metalda.evaluation",
     "score_topics": "metalda.evaluation",
     "plot_effects": "metalda.evaluation",
+    "plot_prevalence": "metalda.evaluation",
     "write_report": "metalda.report",
 }
 
@@ -63,6 +64,7 @@ __all__ = [
     "exclusivity",
     "load",
     "plot_effects",
+    "plot_prevalence",
     "plot_search",
     "read_mallet_state",
     "score_topics",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
         diagnose_chains,
         exclusivity,
         plot_effects,
+        plot_prevalence,
         plot_search,
         score_topics,
         search_k,

@@ -87,7 +87,14 @@ def test_completion_of_files_is_quick_also_after_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/command-line.md", "docs/effects.md", "docs/reproduction/README.md"]
+    "page",
+    [
+        "README.md",
+        "docs/command-line.md",
+        "docs/effects.md",
+        "docs/guides/topics-over-time.md",
+        "docs/reproduction/README.md",
+    ],
 )
 def test_every_option_in_the_documents_exists(page: str) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
@@ -194,6 +201,8 @@ def complete(line: str) -> list[str]:
     ("line", "offered"),
     [
         ("metalda se", ["search"]),
+        ("metalda pre", ["prepare", "prevalence", "predict"]),
+        ("metalda prevalence --ov", ["--over"]),
         ("metalda fit --bur", ["--burn-in"]),
         ("metalda fit --model l", ["lda", "llda", "lflda"]),
         ("metalda search news.jsonl --model pt", ["ptm"]),

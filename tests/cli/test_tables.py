@@ -130,6 +130,8 @@ COMMANDS = {
     "effects of an unknown label": ("effects", "{m0}", "--label", HOSTILE),
     "contrasts": ("effects", "{m0}", "--contrast", LABEL, OTHER),
     "proportions": ("effects", "{m0}", "--proportions"),
+    "prevalence": ("prevalence", "{m0}", "--over", HOSTILE, "--by", f"{HOSTILE} tag"),
+    "prevalence of an unknown column": ("prevalence", "{m0}", "--over", f"{HOSTILE}?"),
     "effects of features": ("effects", "{m0}", "--features"),
     "predict": ("predict", "{m0}", "{data}"),
     "evaluate": ("evaluate", "{m0}", "{data}"),

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contracts import PETS, SKIES, with_result
@@ -152,3 +153,10 @@ def test_what_are_no_chains_is_refused(corpus: Corpus, chains: list[MetaLDA]) ->
             diagnose_chains([chains[0], other])
     with pytest.raises(InputError, match="give two models or more, not 1"):
         diagnose_chains(chains[:1])
+
+
+def test_columns_of_curves_are_not_judged() -> None:
+    frame = pd.DataFrame({"text": PETS + SKIES, "year": range(10)})
+    corpus = Corpus.from_frame(frame, numbers="year")
+    chains = [MetaLDA(prevalence="s(year)", random_state=seed, **SETTINGS).fit(corpus) for seed in range(2)]
+    assert set(diagnose_chains(chains)["label"].dropna()) == {"year"}

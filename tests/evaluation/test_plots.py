@@ -1,14 +1,15 @@
-"""Effects as a picture."""
+"""Effects and prevalence as pictures."""
 
 import io
 import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contracts import FEATURES, PETS, QUICK, SKIES
-from metalda import LDA, MetaLDA, plot_effects
+from metalda import DMR, LDA, Corpus, MetaLDA, plot_effects, plot_prevalence
 from metalda.errors import InputError, MissingExtraError
 
 HOSTILE = [
@@ -113,3 +114,98 @@ def test_models_without_effects_and_machines_without_matplotlib_say_so(model, mo
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'metalda\[plot\]'"):
         plot_effects(model)
+
+
+@pytest.fixture(scope="module")
+def films():
+    frame = pd.DataFrame(
+        {"text": (PETS + SKIES) * 4, "year": range(1980, 2020), "genre": ["Drama", "War", "$x^2$", "Drama", "War"] * 8}
+    )
+    return Corpus.from_frame(frame, labels="genre", numbers="year")
+
+
+@pytest.fixture(scope="module")
+def curved(films):
+    return MetaLDA(3, prevalence="genre * s(year, df=3)", **{**QUICK, "n_iter": 40}).fit(films)
+
+
+def test_curves_have_the_bands_of_the_table(curved):
+    axes = plot_prevalence(curved, "year", "genre", [0, 2], at={"genre": ["War", "Drama"]}, interval=0.8, n_points=5)
+    table = curved.prevalence_at({"year": [1980, 1989.8, 1999.5, 2009.2, 2019], "genre": ["War", "Drama"]}, 0.8)
+    own = table[(table["topic"] == 2) & (table["genre"] == "Drama")]
+    assert len(axes) == 2
+    line, band = axes[1].lines[1], axes[1].collections[1]
+    np.testing.assert_allclose(line.get_xydata(), own[["year", "mean"]])
+    corners = band.get_paths()[0].vertices
+    assert corners[:, 1].min() == pytest.approx(own["low"].min())
+    assert corners[:, 1].max() == pytest.approx(own["high"].max())
+    assert line.get_color() == "C1"
+    words = ", ".join(curved.topic_words(2, 3)["word"])
+    assert (axes[1].get_title(), axes[1].get_xlabel()) == (f"topic2: {words}", "year")
+    assert [text.get_text().strip("\u200b") for text in axes[0].figure.legends[0].get_texts()] == ["War", "Drama"]
+    assert "80% interval" in axes[0].figure.get_suptitle()
+    assert _drawn(axes[0])
+
+
+def test_labels_are_points_with_intervals(curved):
+    axes = plot_prevalence(curved, "genre", interval=0.5)
+    table = curved.prevalence_at({"genre": ["$x^2$", "Drama", "War"]}, 0.5)
+    own = table[table["topic"] == 1]
+    (container,) = axes[1].containers
+    np.testing.assert_allclose(container.lines[0].get_ydata(), own["mean"])
+    np.testing.assert_allclose(np.array(container.lines[2][0].get_segments())[:, :, 1], own[["low", "high"]])
+    assert [text.get_text() for text in axes[1].get_xticklabels()] == ["$x^2$", "Drama", "War"]
+    assert not axes[0].figure.legends
+    assert _drawn(axes[0])
+
+
+def test_a_contrast_is_drawn_from_the_first_value(curved):
+    axes = plot_prevalence(curved, "year", "genre", 1, at={"genre": ["War", "Drama"]}, contrast=True, n_points=3)
+    table = curved.prevalence_at({"year": [1980, 2000, 2019], "genre": ["War", "Drama"]}, contrast="genre")
+    np.testing.assert_allclose(axes[0].lines[0].get_ydata(), table[table["topic"] == 1]["mean"])
+    assert "difference from War" in axes[0].figure.get_suptitle()
+
+
+def test_few_topics_and_few_labels_are_drawn_by_default(curved, monkeypatch):
+    monkeypatch.setattr("metalda.evaluation.plots.MAX_PANELS", 2)
+    monkeypatch.setattr("metalda.models.prevalence.MAX_LINES", 2)
+    axes = plot_prevalence(curved, "year", "genre", n_points=3)
+    assert [len(ax.lines) for ax in axes] == [2, 2]
+    assert {text.get_text().strip("\u200b") for text in axes[0].figure.legends[0].get_texts()} == {"Drama", "War"}
+
+
+def test_dmr_has_curves_without_bands(films):
+    model = DMR(
+        2, prevalence="genre + year", n_iter=8, optimize_burn_in=4, optimize_interval=2, random_state=0, verbose=False
+    ).fit(films)
+    axes = plot_prevalence(model, "year", "genre")
+    assert [(len(ax.lines), len(ax.collections)) for ax in axes] == [(3, 0)] * 2
+    assert np.ptp(axes[0].lines[0].get_xdata()) == pytest.approx(39)
+    assert "interval" not in axes[0].figure.get_suptitle()
+    assert _drawn(plot_prevalence(model, "genre", "year")[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": "decade"}, "no column 'decade'; it has 'genre', 'year'"),
+        ({"by": "studio"}, "no column 'studio'"),
+        ({"by": "year"}, "give two columns"),
+        ({"topics": [3]}, "no topic 3"),
+        ({"interval": 2}, "interval"),
+        ({"n_points": 1}, "n_points"),
+        ({"at": {"genre": ["War", "Drama"]}}, "give one, or draw a line for each"),
+        ({"at": {"genre": ["Wra"]}}, "did you mean"),
+        ({"at": {"year": ["old"]}}, "is a number, and 'old' is not"),
+    ],
+)
+def test_prevalence_that_cannot_be_drawn_is_one_line(curved, options, message):
+    with pytest.raises(InputError, match=message):
+        plot_prevalence(curved, **{"over": "year", **options})
+
+
+def test_prevalence_needs_columns(model):
+    with pytest.raises(InputError, match="have no columns"):
+        plot_prevalence(model, "label")
+    with pytest.raises(InputError, match="does not learn from labels"):
+        plot_prevalence(LDA(2, **QUICK).fit(PETS), "year")

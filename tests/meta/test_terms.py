@@ -224,3 +224,14 @@ def test_damaged_terms_are_refused(path, value):
     part[path[-1]] = value
     with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
         Terms.from_json(saved)
+
+
+def test_one_curve_has_one_df():
+    with pytest.raises(InputError, match=r"s\(year\) has several values of df"):
+        parse("s(year) + genre:s(year, df=3)")
+    assert len(parse("s(year, df=3) + genre:s(year, df=3)")) == 2
+
+
+def test_a_label_column_without_labels_has_no_columns():
+    terms = Terms.fit(None, NamedMatrix(sparse.csr_array((2, 0)), ()), None)
+    assert terms.column_names == ()

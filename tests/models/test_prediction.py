@@ -113,3 +113,18 @@ def test_models_that_cannot_predict_labels_say_so():
         numbers.predict_labels(NEW)
     with pytest.raises(InputError, match="threshold"):
         MetaLDA(2, **QUICK).fit(PETS + SKIES, LABELS).predict_labels(NEW, threshold=50)
+
+
+def test_interactions_and_upper_levels_are_not_predicted():
+    frame = pd.DataFrame(
+        {"text": PETS + SKIES, "kind": ["a/pets"] * 5 + ["a/sky"] * 5, "city": ["Rome", "Oslo"] * 5},
+    )
+    documents = Corpus.from_frame(frame, labels=["kind", "city"])
+    model = MetaLDA(2, prevalence="levels(kind) + city + kind:city", **LONGER).fit(documents)
+    names = ["kind=a/pets", "kind=a/sky", "city=Oslo", "city=Rome"]
+    assert list(model.predict_label_probabilities(NEW).columns) == names
+    predicted = model.predict_labels(NEW)
+    assert predicted["kind"].tolist() == ["a/pets", "a/sky", "a/pets"]
+    assert set(predicted["city"]) <= {"Oslo", "Rome"}
+    with pytest.raises(InputError, match="interactions only"):
+        MetaLDA(2, prevalence="kind:city", **QUICK).fit(documents).predict_labels(NEW)

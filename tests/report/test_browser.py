@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metalda
@@ -300,6 +301,55 @@ def test_paper_gets_the_view_alone_in_light_colors(browser: Any, report: Path) -
     assert not opened.page.locator(".controls").first.is_visible()
     assert opened.page.locator("h1").is_visible()
     assert opened.page.pdf().startswith(b"%PDF")
+    assert opened.problems == []
+
+
+@pytest.fixture(scope="module")
+def dated_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with numbers and formulas, all of whose names mean harm."""
+    path = tmp_path_factory.mktemp("dated") / "report.html"
+    year = WORDS[2]
+    frame = pd.DataFrame(
+        {
+            "text": [" ".join(document) for document in [*corpus()] * 4],
+            year: range(1980, 2020),
+            "score": np.linspace(-1, 1, 40) ** 2,
+            "genre": [WORDS[i % 4] for i in range(40)],
+        }
+    )
+    documents = Corpus.from_frame(frame, text="text", labels="genre", numbers=[year, "score"])
+    model = MetaLDA(3, prevalence=f"genre * s(`{year}`) + score", **SETTINGS).fit(documents)
+    quietly(write_report, model, path, documents)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "dark"), ("phone", "light")])
+def test_curves_over_numbers_are_drawn_by_number_and_by_label(
+    browser: Any, dated_report: Path, size: str, scheme: str
+) -> None:
+    opened = visit(browser, dated_report, size, scheme)
+    opened.go("numbers")
+    assert opened.heading() == "Topics over a number"
+    assert opened.page.locator(".chart").count() == 3
+    assert opened.page.locator(".chart .scatterlayer .js-line").count() >= 3
+    text = opened.page.inner_text("main")
+    assert "90% posterior intervals of the expected proportion, given the number of topics and one chain" in text
+    opened.page.get_by_label("Lines").select_option("1")
+    opened.settle()
+    assert opened.page.locator("main .chips .chip").all_inner_texts() == sorted(WORDS[:4])
+    opened.page.locator("main select").first.select_option("1")  # the number
+    opened.settle()
+    opened.page.get_by_label("Order by").select_option("number")
+    opened.settle()
+    opened.unfold()
+    assert opened.page.locator("details table").first.locator("tbody tr").count() == 30
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert opened.page.evaluate("window.__pwned") is None
+    for tag in ("main img", "main script", ".chart a", ".chart b"):
+        assert opened.page.locator(tag).count() == 0, tag
+    for view in ("labels", "label/0", "topic/0", "document/0"):
+        opened.go(view)
     assert opened.problems == []
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contracts import CASES, QUICK, Case, corpus, quietly
@@ -213,6 +214,76 @@ def test_numbers_as_labels_do_no_harm(texts: Corpus) -> None:
     model = DMR(3, optimize_burn_in=2, **QUICK).fit(plain, numbers)
     found = summarize(model, plain.with_labels(numbers))
     assert json.loads(json.dumps(found.to_plain(), allow_nan=False))
+
+
+@pytest.fixture(scope="module")
+def dated() -> Corpus:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(WORDS[:20], 8)) for _ in range(40)],
+            "year": range(1980, 2020),
+            "genre": [f"g{min(int(g), 9)}" for g in rng.integers(0, 12, 40)],
+        }
+    )
+    return Corpus.from_frame(frame, labels="genre", numbers="year")
+
+
+def test_curves_over_numbers_are_those_of_the_model(dated: Corpus) -> None:
+    model = MetaLDA(3, prevalence="genre + s(year)", **{**QUICK, "n_iter": 40}).fit(dated)
+    found = summarize(model, dated)
+    (number,) = found.numbers
+    whole, by_genre = number.groups
+    assert (number.name, whole.column, by_genre.column) == ("year", None, "genre")
+    assert (number.points[0], number.points[-1], len(number.points)) == (1980, 2019, 30)
+    table = model.prevalence_at({"year": [1980, 2019], "genre": by_genre.lines[2]})
+    for k in range(3):
+        rows = table[table["topic"] == k][["mean", "low", "high"]].to_numpy()
+        shown = [[getattr(by_genre, name)[2][k][at] for name in ("mean", "low", "high")] for at in (0, -1)]
+        np.testing.assert_allclose(shown, rows, atol=6e-4)
+    assert np.array(whole.mean).shape == (1, 3, 30)
+    assert (len(by_genre.lines), by_genre.n_labels) == (8, 10)
+    assert all(line.startswith("g") for line in by_genre.lines)
+    assert "g9" in by_genre.lines  # the most frequent
+    assert by_genre.is_identified
+    plain = found.to_plain()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+
+
+def test_columns_of_curves_are_not_among_the_labels(dated: Corpus) -> None:
+    model = MetaLDA(3, prevalence="genre * s(year)", **{**QUICK, "n_iter": 40}).fit(dated)
+    found = quietly(summarize, model, dated)
+    labels = found.labels
+    assert labels is not None
+    assert not any("s(year)" in name for name in labels.names)
+    assert found.overview.n_labels == len(labels.names) == 21  # genres, the slope, and the slopes of genres
+    assert labels.n_all == 21
+    table = quietly(model.label_effects).set_index(["label", "topic"])
+    weights = model.fitted_.weights["label"].astype(float)
+    for j, name in enumerate(labels.names):
+        effect = np.array(labels.effect[j], float)
+        np.testing.assert_allclose(effect, table.loc[name, "effect"], atol=0.006)
+        others = weights[:, [model.label_names_.index(each) for each in labels.names]].mean(axis=1)
+        own = (weights[:, model.label_names_.index(name)] - others).mean(axis=0)
+        assert labels.weight[j] == pytest.approx(own, abs=0.006)
+    interaction = labels.names.index("genre=g9:year")
+    assert labels.prevalence[interaction] == (None, None, None)
+    assert None not in labels.prevalence[labels.names.index("genre=g9")]
+
+
+def test_models_without_numbers_have_no_curves_and_dmr_no_bands(summary: Summary, dated: Corpus) -> None:
+    assert summary.numbers == ()
+    model = DMR(2, optimize_burn_in=2, **QUICK).fit(dated)
+    (number,) = summarize(model).numbers
+    assert [(group.low, group.high) for group in number.groups] == [((), ())] * 2
+
+
+def test_large_sections_of_curves_are_left_out(dated: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metalda.report.prevalence._MAX_CELLS", 400)
+    monkeypatch.setattr("metalda.report.prevalence._FEW_CELLS", 400)
+    model = DMR(2, optimize_burn_in=2, **QUICK).fit(dated)
+    (number,) = summarize(model).numbers
+    assert (len(number.points), len(number.groups), number.left_out) == (12, 1, 1)
 
 
 def test_topics_of_labeled_models_say_whose_they_are() -> None:

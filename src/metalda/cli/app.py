@@ -39,6 +39,7 @@ COMMANDS = (
     Entry("datasets", "Data", "List the built-in datasets, or load one."),
     Entry("topics", "Inspect", "Print the topics of a model."),
     Entry("effects", "Inspect", "Print the effects of labels on topics."),
+    Entry("prevalence", "Inspect", "Print topic proportions over a number."),
     Entry("report", "Inspect", "Write an interactive HTML report."),
     Entry("transform", "Apply", "Infer topic proportions of new documents."),
     Entry("predict", "Apply", "Predict labels of new documents."),

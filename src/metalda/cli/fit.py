@@ -13,6 +13,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.data import ReadingOptions, WordFiles
+from metalda.cli.formula import FormulaOptions
 from metalda.cli.model_options import MODEL, ModelOptions
 from metalda.cli.options import TRAINING
 from metalda.corpus.stream import Stream
@@ -75,6 +76,7 @@ def fit(
             rich_help_panel=MODEL,
         ),
     ] = "metalda",
+    formula_options: FormulaOptions,
     model_options: ModelOptions,
     seed: options.Seed = 0,
     checkpoint: Annotated[
@@ -119,7 +121,12 @@ def fit(
     estimator = model_options.make_model(model, **others)
     known = parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
+    given = model_options.given.get("prevalence")
+    reading_options = formula_options.read_columns(reading_options, data, given, model)
     corpus = reading_options.read(data, id=id, verbose=not quiet)
+    formula = given or formula_options.formula(corpus.schema)
+    if formula is not None:
+        estimator.set_params(prevalence=formula)
     found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         tables.print_input(data, corpus, found)
@@ -127,6 +134,8 @@ def fit(
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
         if corpus.labels is not None and not estimator.uses_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
+        if formula is not None:
+            print(clean(f"Terms: {formula}"))
         from metalda.training.memory import NOTICE
 
         logging.getLogger("metalda.memory").setLevel(NOTICE)  # the memory that training needs, if it is large
@@ -187,6 +196,12 @@ def _example(data: Path, model: TopicModel) -> str:
     return "new" + "".join(data.suffixes[-2:] if data.suffix in _COMPRESSED else data.suffixes[-1:])
 
 
+def _number_of(model: TopicModel) -> str | None:
+    """Return a numeric column of the model, if it has one."""
+    terms = model.fitted_.labels.terms
+    return None if terms is None else next(iter(terms.numbers), None)
+
+
 def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
     iterations = tables.count(model.n_iter_, "iteration")
     if model.was_stopped_:
@@ -202,6 +217,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     print(f"  metalda topics {folder} --top-n 20")
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
+        if column := _number_of(model):
+            print(f"  metalda prevalence {folder} --over {clean(shlex.quote(column))}")
     if len(model.chains_) > 1:
         print(f"  metalda chains {folder}")
     print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")

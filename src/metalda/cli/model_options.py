@@ -27,6 +27,7 @@ _SPELLINGS = {
     "n_iter_limit": ("--iteration-limit",),
     "n_chains": ("--chains",),
 }
+_METAVARS = {"prevalence": "FORMULA"}
 SECTIONS = MODEL, TRAINING, SINGLE_MODELS = "Model", "Training", "Parameters of single models"
 COMMON = (
     "n_iter",
@@ -50,11 +51,16 @@ class ModelOptions:
         """Make the model with these parameters; a parameter that was not given keeps the default of the model."""
         model = registry.find_model(name)
         for parameter, value in self.given.items():
-            if parameter not in registry.parameters_of(model):
-                owners = ", ".join(parameters(registry.MODELS)[parameter].defaults)
-                raise InputError(f"{option(parameter)} is not an option of --model {name}; it is one of: {owners}")
+            require_parameter(name, parameter)
             _check(model, name, parameter, value)
         return model(**self.given, **others)
+
+
+def require_parameter(name: str, parameter: str, spelling: str | None = None) -> None:
+    """Raise an error if a model does not have a parameter that an option sets."""
+    if parameter not in registry.parameters_of(registry.find_model(name)):
+        owners = ", ".join(parameters(registry.MODELS)[parameter].defaults)
+        raise InputError(f"{spelling or option(parameter)} is not an option of --model {name}; it is one of: {owners}")
 
 
 def option(parameter: str) -> str:
@@ -88,7 +94,7 @@ class ModelParameter:
         spellings = _SPELLINGS.get(self.name, (option(self.name),))
         numbers = ["N" if int in self.types else "NUMBER"] if {int, float} & self.types else []
         columns = ["COLUMN=NUMBER,…"] if self._is_mapping else []
-        metavar = "|".join((*self.choices, *numbers, *columns)) or self.name.upper()
+        metavar = _METAVARS.get(self.name) or "|".join((*self.choices, *numbers, *columns)) or self.name.upper()
         is_text = str in self.types or self._is_mapping
         kind: Any = str if is_text else float if float in self.types else int
         shown = typer.Option(

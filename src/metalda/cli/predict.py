@@ -60,9 +60,9 @@ def predict(
     probabilities = fitted.predict_label_probabilities(corpus)
     names, values = list(probabilities.columns), probabilities.to_numpy()
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
-    columns = label_columns(fitted.fitted_) if threshold is None else {}
+    columns = label_columns(fitted.fitted_, names) if threshold is None else {}
     if columns:
-        best = best_by_column(fitted.fitted_, values)
+        best = best_by_column(fitted.fitted_, names, values)
         chances = [values[:, labels].max(axis=1) for labels in columns.values()]
         _print_columns(ids, best, chances, probabilities, format, raw=raw)
         return

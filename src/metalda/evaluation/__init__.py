@@ -6,7 +6,7 @@ from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.matching import Stability, stability
 from metalda.evaluation.measures import exclusivity, label_accuracy, label_baseline, topic_diversity
-from metalda.evaluation.plots import plot_effects, plot_search
+from metalda.evaluation.plots import plot_effects, plot_prevalence, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "label_agreement",
     "label_baseline",
     "plot_effects",
+    "plot_prevalence",
     "plot_search",
     "score_topics",
     "search_k",

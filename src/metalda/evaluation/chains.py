@@ -94,6 +94,9 @@ def diagnose_chains(models: TopicModel | Sequence[TopicModel]) -> pd.DataFrame:
     if effects is None:
         return table
     own = _diagnose_effects(effects, chains[0].label_names_).astype(types)
+    terms = chains[0].fitted_.labels.terms
+    if terms is not None and terms.curves:
+        own = own[[not terms.is_curve(label) for label in own["label"]]]
     return pd.concat([table, own], ignore_index=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from metalda.models.base import TopicModel
 from metalda.models.registry import find_model, parameters_of
 
 NOT_IN_NAMES = ("vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose")
+_COMMA = re.compile(r",(?![^()]*\))")  # a comma in s(year, df=5) is part of a formula
 _WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -32,8 +34,8 @@ class NamedModel(NamedTuple):
 def split_names(texts: Iterable[str]) -> list[str]:
     """Split ``metalda:mu=2,nu=2,lda`` into two: a part with an equals sign belongs to the model before it."""
     names: list[str] = []
-    for part in (part.strip() for text in texts for part in text.split(",")):
-        if names and "=" in part and ":" not in part:
+    for part in (part.strip() for text in texts for part in _COMMA.split(text)):
+        if names and "=" in part.partition(":")[0]:
             names[-1] += f",{part}" if ":" in names[-1] else f":{part}"
         elif part:
             names.append(part)
@@ -81,7 +83,7 @@ def _make(text: str, common: Mapping[str, Any]) -> TopicModel:
     model = find_model(name)
     known = parameters_of(model)
     parameters = {parameter: value for parameter, value in common.items() if parameter in known}
-    for part in rest.split(",") if colon else ():
+    for part in _COMMA.split(rest) if colon else ():
         parameter, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not parameter or not value:
             raise InputError(f"{text}: expected {name}:parameter=value,…, but there is {part!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from metalda.errors import InputError, missing_extra
 from metalda.meta.label_index import LabelIndex
 from metalda.models.base import TopicModel
 from metalda.models.effects import require_effects
+from metalda.models.prevalence import N_POINTS, default_values, frequent_values, require_columns, shown_value
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _PANELS = {  # by measure; those without a value are not drawn
     "nmi": "agreement with hidden labels (NMI)",
 }
 _COLUMNS = 3  # of panels
+MAX_PANELS = 24  # topics that are drawn by default
 MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plot
 _MAX_LETTERS = 40  # of a name
 _LETTER_WIDTH = 0.08  # inches
@@ -124,13 +126,151 @@ def plot_effects(
     if style not in ("auto", "forest", "heatmap"):
         raise InputError(f"style must be 'auto', 'forest' or 'heatmap', not {style!r}")
     table, kind = _effects(model, labels, contrast, features, interval)
-    table = _of_topics(table, topics, len(model.components_))
+    table = of_topics(table, topics, len(model.components_))
     if style == "auto":
         style = "heatmap" if len(table) > MAX_INTERVALS and kind in table else "forest"
     if kind not in table and style == "heatmap":
         raise InputError("a contrast has one effect for each topic: use style='forest'")
     draw = _draw_forest if style == "forest" else _draw_heatmap
     return draw(model, table, kind, interval, ax)
+
+
+def plot_prevalence(
+    model: TopicModel,
+    over: str,
+    by: str | None = None,
+    topics: int | Iterable[int] | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    contrast: bool = False,
+    interval: float = 0.9,
+    n_points: int = N_POINTS,
+) -> Any:
+    """Plot the expected proportion of topics over a number or a label column, a panel for each topic.
+
+    Parameters
+    ----------
+    model : TopicModel
+        A fitted MetaLDA or DMR with columns of labels or numbers.
+    over : str
+        The column on the x axis. A number gives curves with bands, labels give points with intervals.
+    by : str, optional
+        A column whose values have a line each, in different colors: the eight most frequent labels of a label column,
+        or the smallest, the middle and the largest number.
+    topics : int or list of int, optional
+        Topics to show. By default all, or of more than 24 those that change most.
+    at : mapping, optional
+        Values of columns, as in `model.prevalence_at`: of `over` and `by` to choose what is drawn, of other columns to
+        hold them fixed.
+    contrast : bool
+        Plot differences from the first value of `by`, or of `over` without `by`.
+    interval : float
+        Posterior probability of the bands. Models without intervals (DMR) have none.
+    n_points : int
+        Points over the range of the number in the training documents.
+
+    Returns
+    -------
+    array of matplotlib Axes
+        A panel for each topic. The figure is ``axes[0].figure``, e.g. for ``axes[0].figure.savefig("years.png")``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metalda import Corpus, MetaLDA, plot_prevalence
+    >>> frame = pd.DataFrame({"text": ["cat dog cat", "rain sun rain"] * 20, "year": range(1980, 2020)})
+    >>> corpus = Corpus.from_frame(frame, numbers="year")
+    >>> model = MetaLDA(2, prevalence="s(year)", n_iter=100, random_state=0, verbose=False).fit(corpus)
+    >>> axes = plot_prevalence(model, "year")
+    >>> len(axes), axes[0].get_xlabel()
+    (2, 'year')
+    """
+    table, lines = _prevalence(model, over, by, at or {}, contrast, interval, n_points)
+    chosen = of_topics(table, topics, len(model.components_))
+    numbers = list(dict.fromkeys(chosen["topic"])) if topics is not None else _most_changing(table)
+    n_rows, n_columns = -(-len(numbers) // _COLUMNS), min(len(numbers), _COLUMNS)
+    figure = new_figure(figsize=(4 * n_columns, min(3 * n_rows + 0.5, _MAX_INCHES)), layout="constrained")
+    panels = np.empty(len(numbers), object)
+    for i, (topic, name) in enumerate(zip(numbers, _topic_names(model, numbers), strict=True)):
+        panels[i] = axes = figure.add_subplot(n_rows, n_columns, i + 1)
+        _draw_prevalence(axes, table[table["topic"] == topic], over, by, lines)
+        _show_literally(axes.set_title(name, fontsize="small"))
+        _show_literally(axes.set_xlabel(_name(over)))
+        axes.set_ylabel("difference" if contrast else "expected proportion")
+        axes.grid(alpha=0.3)
+        if contrast:
+            axes.axhline(0, color="0.6", linewidth=1, zorder=0)
+    shown = f"difference from {_name(table.attrs['reference'])}" if contrast else "expected proportion of the topic"
+    if table["low"].notna().any():
+        shown += f", {interval:.0%} interval, {table.attrs['n_draws']} draws"
+    _show_literally(figure.suptitle(shown, fontsize="medium"))
+    if by is not None:
+        legend = figure.legend(
+            *panels[0].get_legend_handles_labels(),
+            title=_name(by),
+            loc="outside lower center",
+            ncols=min(len(lines), 2 * n_columns),
+            fontsize="small",
+        )
+        for text in (legend.get_title(), *legend.get_texts()):
+            _show_literally(text)
+    return panels
+
+
+def _prevalence(
+    model: TopicModel,
+    over: str,
+    by: str | None,
+    at: Mapping[str, Any],
+    contrast: bool,
+    interval: float,
+    n_points: int,
+) -> tuple[pd.DataFrame, list[Any]]:
+    """Return the table of a plot, and the values of `by`."""
+    require_effects(model, "label")
+    require_columns(model.fitted_, over, by, *at)
+    if over == by:
+        raise InputError(f"over and by are both {over!r}: give two columns")
+    if n_points < 2:
+        raise InputError(f"n_points must be at least 2, not {n_points!r}")
+    values = {over: default_values(model.fitted_, over, n_points), **dict(at)}
+    if by is not None and by not in at:
+        values[by] = frequent_values(model.fitted_, by)
+    for column, own in values.items():
+        if isinstance(own, str | int | float):
+            values[column] = own = [own]
+        if column not in (over, by) and len(own) > 1:
+            raise InputError(f"at[{column!r}] has {len(own):,} values: give one, or draw a line for each with by")
+    table = model.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
+    table.attrs["reference"] = shown_value(by or over, values[by or over][0])
+    return table, [] if by is None else list(dict.fromkeys(table[by]))
+
+
+def _most_changing(table: pd.DataFrame) -> list[int]:
+    """Return the topics whose proportions have the widest range, at most MAX_PANELS, in their order."""
+    ranges = table.groupby("topic")["mean"].agg(lambda own: own.max() - own.min())
+    return sorted(int(topic) for topic in ranges.nlargest(MAX_PANELS).index)
+
+
+def _draw_prevalence(ax: Any, table: pd.DataFrame, over: str, by: str | None, lines: Sequence[Any]) -> None:
+    """Draw the lines of a panel: curves over numbers, points over labels."""
+    parts = [table] if by is None else [table[table[by] == value] for value in lines]
+    labels = [None] if by is None else [f"\u200b{_name(shown_value(by, value))}" for value in lines]
+    is_number = all(isinstance(value, int | float) for value in table[over])
+    for number, (part, label) in enumerate(zip(parts, labels, strict=True)):
+        color, middle, ends = f"C{number % 10}", part["mean"].to_numpy(), part[["low", "high"]].to_numpy().T
+        if is_number:
+            places = part[over].to_numpy(float)
+            ax.plot(places, middle, color=color, label=label)
+            if np.isfinite(ends).all():
+                ax.fill_between(places, *ends, color=color, alpha=0.2, linewidth=0)
+            continue
+        places = np.arange(len(part)) + (number - (len(parts) - 1) / 2) * 0.8 / len(parts)
+        container = ax.errorbar(places, middle, np.abs(ends - middle), fmt="o", markersize=4, capsize=2, color=color)
+        container.set_label(label)
+    if not is_number:
+        names = [_name(shown_value(over, value)) for value in dict.fromkeys(table[over])]
+        _name_ticks(ax.xaxis, range(len(names)), names, rotation=90)
 
 
 def _effects(
@@ -153,7 +293,8 @@ def _effects(
     return table.sort_values(kind, key=lambda column: column.map(order), kind="stable"), kind
 
 
-def _of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
+def of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
+    """Return the rows of some topics; InputError for a topic that does not exist."""
     if topics is None:
         return table
     wanted = [int(topics)] if isinstance(topics, int | np.integer) else [int(topic) for topic in topics]

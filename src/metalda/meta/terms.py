@@ -78,6 +78,10 @@ def parse(formula: str) -> tuple[Term, ...]:
     terms = [tuple(_factor(*factor, formula) for factor in term) for term in factors if term != [("1", "LITERAL")]]
     if not terms:
         raise InputError(f"prevalence={formula!r} has no term: name columns, as in 'section + s(year)'")
+    curves = {factor for term in terms for factor in term if factor.df is not None}
+    for factor in curves:
+        if sum(other.column == factor.column for other in curves) > 1:
+            raise InputError(f"prevalence={formula!r}: {factor.name} has several values of df: choose one")
     return tuple(terms)
 
 
@@ -294,6 +298,8 @@ class Terms:
     @cached_property
     def _all_columns(self) -> Columns:
         """Return all possible columns, for one document without labels."""
+        if not self.terms:  # a label column without a label
+            return Columns(sparse.csc_array((1, 0)), (), ())
         names = tuple(sorted(self.label_names))
         return self._expand(NamedMatrix(sparse.csr_array((1, len(names))), names), None)
 
@@ -311,14 +317,18 @@ class Terms:
         """Return whether a column of the design is a part of a curve, whose weight alone says nothing."""
         return any(part.rpartition(" ")[0] in self.curves for part in name.split(":"))
 
+    def require_column(self, column: str) -> None:
+        """Raise InputError if the terms have no column with this name."""
+        if column not in self.labels and column not in self.numbers:
+            raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+
     def grid(self, at: Mapping[str, Sequence[Any]]) -> Columns:
         """Return the columns at every combination of values, the last column of `at` fastest.
 
         Labels that are not given have their shares in the training documents, and numbers are average.
         """
         for column in at:
-            if column not in self.labels and column not in self.numbers:
-                raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+            self.require_column(column)
         points = list(product(*at.values()))
         position = {column: i for i, column in enumerate(at)}
         pieces, numbers = {}, {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,16 @@ def require_labels(fitted: Fitted) -> None:
         raise InputError("the model learned from no labels, so it cannot predict them; fit it with labels (--labels)")
     if fitted.labels.has_numbers:
         raise InputError("the model learned from numbers, which it cannot predict; cut them into bins (bins, --bins)")
+    if not predicted_labels(fitted):
+        raise InputError("the formula of the model has interactions only, so it cannot predict labels; add the columns")
+
+
+def predicted_labels(fitted: Fitted) -> list[int]:
+    """Return the columns of the design that are labels of documents, not interactions or upper levels of labels."""
+    terms = fitted.labels.terms
+    if terms is None or terms.formula is None:
+        return list(range(len(fitted.label_names)))
+    return [j for j, name in enumerate(fitted.label_names) if name in terms.label_names]
 
 
 def label_probabilities(
@@ -48,25 +59,25 @@ def label_probabilities(
     labeled = np.flatnonzero(sizes)
     shares = sparse.csr_array((sizes[labeled], labeled, [0, len(labeled)]), shape=(1, design.n_rows))
     sets = LabelSets.of(shares, design.matrix, [draw.log_doc_weights for draw in fitted.draws])
-    return infer_labels(documents, sets, phi, n_jobs)
+    return infer_labels(documents, sets, phi, n_jobs)[:, predicted_labels(fitted)]
 
 
-def label_columns(fitted: Fitted) -> dict[str, list[int]]:
-    """Return the labels of each label column of the training data, if there are several columns; empty otherwise."""
+def label_columns(fitted: Fitted, names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the positions of labels by column of the training data, if there are several columns; else nothing."""
     if fitted.schema is None:
         return {}
     columns: dict[str, list[int]] = {}
-    for label, column in enumerate(columns_of_labels(fitted.label_names, fitted.schema)):
+    for label, column in enumerate(columns_of_labels(names, fitted.schema)):
         columns.setdefault(column or "label", []).append(label)
     return columns if len(columns) > 1 else {}
 
 
-def best_by_column(fitted: Fitted, probabilities: NDArray[np.floating[Any]]) -> pd.DataFrame:
+def best_by_column(fitted: Fitted, names: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> pd.DataFrame:
     """Return the most probable value of every label column, a row per document."""
     import pandas as pd
 
     table = {}
-    for column, labels in label_columns(fitted).items():
-        values = np.array([fitted.label_names[j].removeprefix(f"{column}=") for j in labels], dtype=object)
+    for column, labels in label_columns(fitted, names).items():
+        values = np.array([names[j].removeprefix(f"{column}=") for j in labels], dtype=object)
         table[column] = values[probabilities[:, labels].argmax(axis=1)]
     return pd.DataFrame(table)

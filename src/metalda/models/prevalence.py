@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,17 @@ from scipy.special import softmax
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, warn
 from metalda.meta.references import SAME
-from metalda.models.effects import EffectTables, Weights, label_weights, table_of_draws
+from metalda.models.effects import EffectTables, label_weights, table_of_draws
 from metalda.models.fitted import Fitted, available_if
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_POINTS = 100_000  # of a grid
+N_POINTS = 40  # of a number
+MAX_LINES = 8  # labels that are shown side by side
+_OTHER_COLUMNS = {"topic", "mean", "low", "high", "reference", "chains"}  # of the table
+_SPREAD = 2  # standard deviations around the average, for a number whose range the design does not show
 
 
 class PrevalenceTables(EffectTables):
@@ -64,6 +69,66 @@ class PrevalenceTables(EffectTables):
         return prevalence_table(self.fitted_, at, interval, contrast)
 
 
+def require_columns(fitted: Fitted, *columns: str | None) -> None:
+    """Raise InputError unless the model learned from columns of labels or numbers, with these among them."""
+    label_weights(fitted)
+    terms = fitted.labels.terms
+    if terms is None or (set(terms.labels) == {""} and not terms.numbers):
+        raise InputError(
+            "the labels of the model have no columns; read them from columns (--labels), or see label_proportions "
+            "(metalda effects --proportions)"
+        )
+    for column in columns:
+        if column is not None:
+            terms.require_column(column)
+
+
+def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> list[Any]:
+    """Return the labels of a column by name, or points over the range of a number in the training documents."""
+    terms = fitted.labels.terms
+    assert terms is not None, "require_columns was called"
+    if column in terms.labels:
+        return list(terms.labels[column])
+    low, high = _range(fitted, column)
+    step = (high - low) / max(n_points - 1, 1)
+    points = np.linspace(low, high, n_points) if n_points > 1 else np.array([(low + high) / 2])
+    if step > 0:
+        points = np.round(points, max(1 - math.floor(math.log10(step)), 0))
+    whole = all(point.is_integer() for point in points.tolist())
+    return list(dict.fromkeys(int(point) if whole else point for point in points.tolist()))
+
+
+def frequent_values(fitted: Fitted, column: str) -> list[Any]:
+    """Return the most frequent labels of a column, in its order, or the smallest, middle and largest number."""
+    terms = fitted.labels.terms
+    assert terms is not None, "require_columns was called"
+    if column in terms.numbers:
+        return default_values(fitted, column, 3)
+    shares = terms.labels[column]
+    frequent = sorted(shares, key=lambda name: -shares[name])[:MAX_LINES]
+    return [name for name in shares if name in frequent]
+
+
+def _range(fitted: Fitted, column: str) -> tuple[float, float]:
+    """Return the smallest and the largest number in the training documents, in its own units."""
+    design = fitted.labels
+    assert design.terms is not None, "a model with numbers has terms"
+    number, curve = design.terms.numbers[column], design.terms.curves.get(f"s({column})")
+    if curve is not None:
+        ends = curve.low, curve.high
+    elif column in design.names:
+        values = design.matrix[:, [design.names.index(column)]]
+        ends = float(values.min()), float(values.max())
+    else:  # in interactions only
+        ends = -_SPREAD, _SPREAD
+    return number.center + ends[0] * number.scale, number.center + ends[1] * number.scale
+
+
+def shown_value(column: str, value: Any) -> Any:
+    """Return a value of a column as it is in the data: Drama for the label ``genre=Drama``."""
+    return value.removeprefix(f"{column}=") if isinstance(value, str) else value
+
+
 def prevalence_table(
     fitted: Fitted, at: Mapping[str, Any], interval: float = 0.9, contrast: str | None = None
 ) -> pd.DataFrame:
@@ -82,7 +147,12 @@ def prevalence_table(
     columns = terms.grid(values)
     rows = NamedMatrix(sparse.csr_array(columns.matrix), columns.names).select(fitted.label_names).matrix
     rows = sparse.csr_array(sparse.hstack([rows, np.ones((rows.shape[0], 1))]))
-    _warn_if_not_identified(weights, rows)
+    is_identified = bool(np.abs(rows @ weights.design.null_space).max(initial=0) <= SAME)
+    if not is_identified:  # the training documents do not tell alpha of a point
+        warn(
+            "the training data do not identify the proportions at some points of the grid: the prior decides them. No "
+            "combination of training documents has such labels"
+        )
     axis = None if contrast is None else list(values).index(contrast)
 
     def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -94,7 +164,9 @@ def prevalence_table(
 
     drawn = weights.compute(proportions, rows.shape[0] * weights.n_topics)
     kept = {column: own[1:] if column == contrast else own for column, own in values.items()}
-    return table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+    table = table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+    table.attrs["is_identified"] = is_identified
+    return table
 
 
 def _named(
@@ -107,8 +179,8 @@ def _named(
     }
     if contrast is not None:
         named["reference"] = [values[contrast][0]] * (len(points) * n_topics)
-    if "topic" in kept:
-        raise InputError("a column with the name 'topic' cannot be shown: rename it")
+    for column in _OTHER_COLUMNS.intersection(kept):
+        raise InputError(f"a column with the name {column!r} cannot be shown: rename it")
     return {**named, "topic": np.tile(np.arange(n_topics), len(points))}
 
 
@@ -119,12 +191,3 @@ def _values(column: Any, values: Any) -> list[Any]:
     if not own:
         raise InputError(f"at[{column!r}] has no values")
     return list(dict.fromkeys(own))
-
-
-def _warn_if_not_identified(weights: Weights, rows: sparse.csr_array) -> None:
-    """Warn if the training documents do not tell alpha of a point: the prior decides it."""
-    if np.abs(rows @ weights.design.null_space).max(initial=0) > SAME:
-        warn(
-            "the training data do not identify the proportions at some points of the grid: the prior decides them. No "
-            "combination of training documents has such labels"
-        )

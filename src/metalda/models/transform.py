@@ -31,6 +31,7 @@ from metalda.models.prediction import (
     check_threshold,
     label_columns,
     label_probabilities,
+    predicted_labels,
     require_labels,
 )
 from metalda.samplers import Draw
@@ -133,7 +134,8 @@ class FoldingIn(TransformerMixin, Declaration):
         require_labels(self.fitted_)
         documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
-        return pd.DataFrame(probabilities, columns=list(self.label_names_))
+        names = [self.label_names_[j] for j in predicted_labels(self.fitted_)]
+        return pd.DataFrame(probabilities, columns=names)
 
     @available_if(lambda model: model.uses_labels)
     @names_wrong_keywords()
@@ -167,10 +169,11 @@ class FoldingIn(TransformerMixin, Declaration):
         [('pets',), ('weather',)]
         """
         check_threshold(threshold)
-        probabilities = self.predict_label_probabilities(X).to_numpy()
-        names = np.array(self.label_names_, dtype=object)
-        if threshold is None and label_columns(self.fitted_):
-            return best_by_column(self.fitted_, probabilities)
+        table = self.predict_label_probabilities(X)
+        probabilities, columns = table.to_numpy(), list(table.columns)
+        if threshold is None and label_columns(self.fitted_, columns):
+            return best_by_column(self.fitted_, columns, probabilities)
+        names = np.array(columns, dtype=object)
         if threshold is None:
             best_names: NDArray[Any] = names[probabilities.argmax(axis=1)]
             return best_names

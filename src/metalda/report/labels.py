@@ -66,7 +66,9 @@ def summarize_labels(
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
         n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
-        drawn = pack_draws(_matched_draws(label_weights(model.fitted_), kept))
+        position = {name: j for j, name in enumerate(model.label_names_)}
+        own = np.array([position[names[i]] for i in kept], np.int64)
+        drawn = pack_draws(_matched_draws(label_weights(model.fitted_), own))
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
@@ -94,10 +96,18 @@ def _pooling(model: TopicModel) -> tuple[tuple[str | float, ...], ...]:
 
 def _names_and_sizes(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     if model.label_names_:
-        return model.label_names_, np.asarray(model.label_sizes_, np.float64)[: len(model.label_names_)]
+        names = shown_labels(model)
+        position = {name: j for j, name in enumerate(model.label_names_)}
+        return names, np.asarray(model.label_sizes_, np.float64)[[position[name] for name in names]]
     if corpus is None or corpus.labels is None:
         return (), np.zeros(0)
     return corpus.label_names, np.asarray(corpus.labels.matrix.sum(axis=0), np.float64).ravel()
+
+
+def shown_labels(model: TopicModel) -> tuple[str, ...]:
+    """Return the labels of a model without the columns of curves, whose weights alone say nothing."""
+    terms = model.fitted_.labels.terms
+    return tuple(name for name in model.label_names_ if terms is None or not terms.is_curve(name))
 
 
 def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -106,13 +116,18 @@ def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 
 
 def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) -> Grid:
-    """Return mean proportions of the documents with a label; for a numeric column, of documents where it is not 0."""
+    """Return mean proportions of the documents with a label; for a numeric column, of documents where it is not 0.
+
+    Interactions are no labels of documents.
+    """
     if corpus.labels is None:
         return ()
+    known = set(corpus.label_names)
     present = corpus.labels.select(names).matrix.copy()
     present.data = np.ones_like(present.data)
     sizes = np.asarray(present.sum(axis=0)).ravel()
     means = (present.T @ theta.astype(np.float64)) / np.maximum(sizes, 1)[:, None]
+    means[[name not in known for name in names]] = np.nan
     return grid(means, 3)
 
 

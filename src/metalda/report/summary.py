@@ -16,7 +16,8 @@ from metalda.models.effects import FEW_DRAWS
 from metalda.report.comparison import ComparedModel, compare_models
 from metalda.report.diagnostics import DiagnosticsSection, summarize_training
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
-from metalda.report.labels import LabelSection, summarize_labels
+from metalda.report.labels import LabelSection, shown_labels, summarize_labels
+from metalda.report.prevalence import NumberSection, summarize_prevalence
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
 from metalda.report.words import ReportWords, WordSection
@@ -63,6 +64,7 @@ class Summary:
     topics: tuple[TopicSummary, ...]
     words: WordSection
     labels: LabelSection | None
+    numbers: tuple[NumberSection, ...]
     documents: DocumentSection | None
     diagnostics: DiagnosticsSection
     comparison: tuple[ComparedModel, ...]
@@ -132,6 +134,7 @@ def summarize(
         topics=summarize_topics(model, corpus, words, None if chosen is None else chosen.typical, interval),
         words=words.summarize(model.vocabulary_),
         labels=labels,
+        numbers=summarize_prevalence(model, interval),
         documents=None if chosen is None else summarize_documents(chosen, words, labels),
         diagnostics=summarize_training(chains),
         comparison=compare_models(compared, corpus) if len(compared) > 1 else (),
@@ -161,7 +164,7 @@ def _overview(
         model=name,
         n_topics=len(model.components_),
         n_words=len(model.vocabulary_),
-        n_labels=len(model.label_names_),
+        n_labels=len(shown_labels(model)),
         n_features=len(model.feature_names_),
         n_iterations=int(model.n_iter_),
         n_chains=len(model.chains_),

@@ -12,7 +12,7 @@ function heatLabels() {
   const own = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]).slice(0,
     heat.most || undefined);
   const values = heatValues();
-  const leading = (j) => values[j].indexOf(Math.max(...values[j]));
+  const leading = (j) => Math.max(values[j].indexOf(Math.max(...values[j])), 0); // unknown effects are null
   if (heat.order === "topic") own.sort((a, b) => leading(a) - leading(b)
     || values[b][leading(b)] - values[a][leading(a)]);
   if (heat.order === "name") own.sort((a, b) => labels.names[a].localeCompare(labels.names[b]));
@@ -92,12 +92,13 @@ if (labels) addView("labels", "Labels", 30, () => {
   const bySize = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
   const strongest = (j) => { const row = hasEffects ? topics.map((_, k) => cell(j, k).low ?? cell(j, k).effect)
     : labels.prevalence[j];
-    return row ? row.indexOf(Math.max(...row)) : null; };
+    return row && row.some((x) => x !== null) ? row.indexOf(Math.max(...row.filter((x) => x !== null))) : null; };
   const columns = [["label", (j) => labelLink(j)],
     ["documents", (j) => labels.sizes[j].toLocaleString("en"), "number"]];
   if (hasEffects || hasPrevalence) columns.push(
     [hasEffects ? "clearest increase" : "largest share",
-    (j) => [topicLink(strongest(j)), " ", el("span", { class: "muted" }, named(topWords(strongest(j), 4)))], "words"]);
+    (j) => (strongest(j) === null ? "unknown"
+      : [topicLink(strongest(j)), " ", el("span", { class: "muted" }, named(topWords(strongest(j), 4)))]), "words"]);
   return {
     title: ["Labels"],
     lead: hasEffects ? "The effect of each label on each topic, compared with other labels of its kind, or with "
@@ -134,7 +135,7 @@ addDetail("label", (j) => {
   }
   const expects = hasEffects && labels.proportion[j][0] !== null; // numeric columns have no documents of their own
   const shares = expects ? labels.proportion[j] : labels.prevalence[j];
-  if (shares) {
+  if (shares && shares[0] !== null) {
     const rows = topics.map((_, k) => k).sort((a, b) => shares[b] - shares[a]).slice(0, 12), most = shares[rows[0]];
     const columns = [["topic", (k) => [topicLink(k), inChains(k)]], ["", (k) => bar(shares[k], most), "bar slim"]];
     if (expects) columns.push(["expected", (k) => percent(shares[k]), "number"],

@@ -65,7 +65,8 @@ function topicLabels(topic) {
   if (hasEffects) {
     const place = el("div");
     const show = () => {
-      const rows = labels.names.map((title, j) => ({ title, j, ...cell(j, k), link: () => labelLink(j) }));
+      const rows = labels.names.map((title, j) => ({ title, j, ...cell(j, k), link: () => labelLink(j) }))
+        .filter((row) => row.effect !== null);
       rows.sort((a, b) => (b.low ?? b.effect) - (a.low ?? a.effect));
       place.replaceChildren(el("p", { class: "muted small" },
         `The labels that increase the topic most. ${scales[scale].means}, with ${level()} intervals.`),
@@ -76,9 +77,9 @@ function topicLabels(topic) {
     parts.push(el("div", { class: "controls" }, pickScale(show)), place);
   }
   if (hasPrevalence) {
-    const rows = labels.names.map((_, j) => j).sort((a, b) =>
+    const rows = labels.names.map((_, j) => j).filter((j) => labels.prevalence[j][k] !== null).sort((a, b) =>
       labels.prevalence[b][k] - labels.prevalence[a][k]).slice(0, 10);
-    const most = labels.prevalence[rows[0]][k];
+    const most = rows.length ? labels.prevalence[rows[0]][k] : 0;
     parts.push(el("h3", {}, "Share of the topic in documents by label"), table([
       ["label", (j) => labelLink(j)], ["", (j) => bar(labels.prevalence[j][k], most), "bar"],
         ["mean share", (j) => percent(labels.prevalence[j][k]), "number"],
