@@ -103,7 +103,7 @@ def test_damaged_word_features(run: Run, folder: Path, write: Write, data: Path)
         (("-k", 100_000), "--topics 100000: "),
         (("--iterations", 0), "--iterations 0: "),
         (("--mu", -1), "--mu -1.0: --model metalda expects a float in the range (0.0, inf)"),
-        (("--mu", "much"), "'--mu'"),
+        (("--mu", "much"), "--mu much: --model metalda expects a float in the range (0.0, inf) or COLUMN=NUMBER"),
         (
             ("--doc-prior", "label"),
             "--doc-prior label: --model metalda expects a str among {",

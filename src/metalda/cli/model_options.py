@@ -189,5 +189,6 @@ def _check(model: type[TopicModel], name: str, parameter: str, value: Any) -> No
     """Raise an error that names the option; `fit` would name the parameter, after the data have been read."""
     allowed = registry.constraints_of(model, parameter)
     if allowed and not any(each.is_satisfied_by(value) for each in allowed):
-        expected = " or ".join(str(each) for each in allowed if str(each) != "None")
+        kinds = [str(each) for each in allowed if str(each) != "None"]
+        expected = " or ".join("COLUMN=NUMBER" if "Mapping" in kind else kind for kind in kinds)
         raise InputError(f"{option(parameter)} {value}: --model {name} expects {expected}")
