@@ -409,6 +409,6 @@ def _warn_if_unknown(weights: Weights) -> None:
         shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
         warn(
             f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
-            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, only occurs together with others, or is the "
-            "sum of its interactions, for which prevalence_at has proportions"
+            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, only occurs together with others, or is "
+            "the sum of its interactions, for which prevalence_at has proportions"
         )
