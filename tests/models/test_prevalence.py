@@ -84,10 +84,21 @@ def test_a_document_without_a_label_keeps_its_number(model):
 
 
 def test_effects_have_no_rows_for_curvature(model):
-    with pytest.warns(UserWarning, match="do not identify the effects of 1 label"):
-        effects = model.label_effects()
+    effects = model.label_effects()
     assert set(effects["label"]) == {"country=fr", "country=it", "year", "country=fr:year", "country=it:year"}
     assert set(model.pooling_["group"]) == {"country", "year", "s(year)", "country:year", "country:s(year)"}
+
+
+def test_the_slope_of_a_number_with_interactions_is_the_average_over_labels(model, corpus):
+    """The number is the sum of its interactions: the documents identify the slope of each label only."""
+    names, weights = model.label_names_, model.fitted_.weights["label"].astype(float)
+    slopes = [weights[:, names.index("year")] + weights[:, names.index(f"country={c}:year")] for c in ("fr", "it")]
+    sizes = corpus.labels.matrix[:, :2].sum(axis=0)
+    expected = np.average(np.mean(slopes, axis=1), axis=0, weights=sizes)
+    effects = model.label_effects().set_index("label")["effect"]
+    assert effects["year"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    expected = np.mean(slopes[1], axis=0) - expected
+    assert effects["country=it:year"].to_numpy() == pytest.approx(expected, abs=1e-6)
 
 
 def test_dmr_has_curves_without_intervals(corpus):

@@ -19,7 +19,7 @@ from metalda.corpus import NamedMatrix, Schema
 from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, StorageError
 from metalda.meta.references import SAME, References, find_null_space, find_references
-from metalda.meta.terms import Terms
+from metalda.meta.terms import LEVELS, Terms
 from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
@@ -155,7 +155,30 @@ class Design:
     @cached_property
     def references(self) -> References:
         """Return what the effect of each label is relative to."""
-        return find_references(self.null_space, self.label_sizes[:-1])
+        sums = [(parts, whole) for parts, whole in self.sums if whole < len(self.names) - 1]
+        return find_references(self.null_space, self.label_sizes[:-1], sums)
+
+    @cached_property
+    def sums(self) -> list[tuple[NDArray[np.int64], int]]:
+        """Return columns of one group whose sum is another column, with that column; the smallest parts come first.
+
+        The labels of a column may sum to the default label, ``genre=War:year`` and its like to ``year``, and
+        ``sport/football`` and its like to ``sport``.
+        """
+        position = {name: j for j, name in enumerate(self.names[:-1])}
+        found: dict[tuple[int, int, int], list[int]] = {}
+        for j, (name, group) in enumerate(zip(self.names[:-1], self.groups, strict=True)):
+            factors = name.split(":")
+            wholes = [":".join(factors[:i] + factors[i + 1 :]) for i in range(len(factors))]
+            wholes.append(name.rpartition(LEVELS)[0])
+            for whole in {len(self.names) - 1, *(position[whole] for whole in wholes if whole in position)}:
+                found.setdefault((-len(factors) - name.count(LEVELS), int(group), whole), []).append(j)
+        matrix = self.matrix.tocsc()
+        return [
+            (np.array(parts), whole)
+            for (_, _, whole), parts in sorted(found.items())
+            if np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < SAME
+        ]
 
     def stand_ins(self, new: Design) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return the shares [new row, set] of label sets that new documents with missing labels may have, and the sets.

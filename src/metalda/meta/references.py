@@ -13,6 +13,7 @@ with one row are a kind.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,23 +33,35 @@ class References:
     kind_of: NDArray[np.int64]  # label -> kind; -1 for a label that is compared with its absence
     shares: sparse.csr_array  # [kind, label], sparse: shares of each label in the documents of its kind
     is_identified: NDArray[np.bool_]  # False for a label that only occurs together with another, or always
+    sums: tuple[tuple[NDArray[np.int64], int, NDArray[np.float64]], ...] = ()  # parts, the whole, and shares of parts
 
     def center(self, log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return effects [label, …] from log weights [label, …] with the default label last.
 
-        The effect of a label is its log weight, minus the average of its kind if it has one; NaN if not identified.
+        The effect of a label is its log weight, minus the average of its kind if it has one; NaN if not identified. A
+        column that is the sum of others, such as a number with a slope for each label, has their average added.
         """
         effects: NDArray[np.float64] = log_weights[:-1].astype(np.float64, order="C")
         of_kind = np.flatnonzero(self.kind_of >= 0)
         flat = effects.reshape(len(effects), -1)
+        _add_parts(flat, self.sums)
         flat[of_kind] -= (self.shares @ flat)[self.kind_of[of_kind]]
         flat[~self.is_identified] = np.nan
         return effects
 
 
-def find_references(null_space: NDArray[np.float64], label_sizes: NDArray[np.float64]) -> References:
-    """Return the references of labels, from a basis of the null space of their label sets, the default label last."""
-    basis = null_space[:-1]
+def find_references(
+    null_space: NDArray[np.float64],
+    label_sizes: NDArray[np.float64],
+    sums: Sequence[tuple[NDArray[np.int64], int]] = (),
+) -> References:
+    """Return the references of labels, from a basis of the null space of their label sets, the default label last.
+
+    `sums` are labels whose sum is another label, with that label.
+    """
+    shared = tuple((parts, whole, label_sizes[parts] / label_sizes[parts].sum()) for parts, whole in sums)
+    basis = null_space[:-1].copy()
+    _add_parts(basis, shared)
     kind_of = np.full(len(basis), -1, np.int64)
     open_labels = np.flatnonzero(np.linalg.norm(basis, axis=1) > SAME)
     # Equal rows have equal products with a random vector, and others almost surely do not.
@@ -61,7 +74,13 @@ def find_references(null_space: NDArray[np.float64], label_sizes: NDArray[np.flo
     matrix = sparse.csr_array((shares, (kind_of[open_labels], open_labels)), shape=(len(numbers), len(basis)))
     is_identified = np.ones(len(basis), bool)
     is_identified[open_labels] = numbers[kind_of[open_labels]] > 1
-    return References(kind_of, matrix, is_identified)
+    return References(kind_of, matrix, is_identified, shared)
+
+
+def _add_parts(values: NDArray[np.float64], sums: Sequence[tuple[NDArray[np.int64], int, NDArray[np.float64]]]) -> None:
+    """Add the averages of parts to their wholes, in place."""
+    for parts, whole, shares in sums:
+        values[whole] += shares @ values[parts]
 
 
 def find_null_space(rows: sparse.csr_array) -> NDArray[np.float64]:

@@ -61,7 +61,8 @@ class EffectTables(FittedModel):
             - `chains`, after a fit with several: the number of chains that have the topic. All other numbers come from
               these chains.
 
-            For a number, the difference is that of one standard deviation more, in all documents. Curves, ``s(year)``,
+            For a number, the difference is that of one standard deviation more, in all documents; if it interacts with
+            labels that all documents have, its effect is the average over these. Curves, ``s(year)``,
             have no rows beyond that of their slope: see `prevalence_at`. NaN stands for an effect that the documents do
             not identify, and for an interval that needs more draws. DMR has no intervals: its weights are point
             estimates.
@@ -409,6 +410,5 @@ def _warn_if_unknown(weights: Weights) -> None:
         shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
         warn(
             f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
-            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, only occurs together with others, or is "
-            "the sum of its interactions, for which prevalence_at has proportions"
+            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or only occurs together with others"
         )

@@ -27,7 +27,6 @@ from metalda.priors.loglinear import (
 )
 
 MOST_NUMBERS = 16  # that are drawn together
-_SAME = 1e-9  # difference of two columns of the design that are equal
 
 
 class Augmentation(NamedTuple):
@@ -266,28 +265,8 @@ class Normal(Gamma):
 
     @cached_property
     def _sums(self) -> list[tuple[NDArray[np.int64], int]]:
-        """Return columns of one group whose sum is another column, with that column.
-
-        The labels of a column may sum to the default label, ``genre=War:year`` and its like to ``year``, and
-        ``sport/football`` and its like to ``sport``.
-        """
-        names = self.design.names
-        position = {name: j for j, name in enumerate(names[:-1])}
-        found: dict[tuple[int, int], list[int]] = {}
-        for j, (name, group) in enumerate(zip(names[:-1], self.design.groups, strict=True)):
-            factors = name.split(":")
-            wholes = [":".join(factors[:i] + factors[i + 1 :]) for i in range(len(factors))]
-            wholes.append(name.rpartition("/")[0])
-            for whole in {len(names) - 1, *(position[whole] for whole in wholes if whole in position)}:
-                found.setdefault((int(group), whole), []).append(j)
-        matrix = self.design.matrix.tocsc()
-        return [
-            (np.array(parts), whole)
-            for (_, whole), parts in sorted(found.items())
-            if self._has_normal(parts[0])
-            and self._has_normal(whole)
-            and np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < _SAME
-        ]
+        """Return the sums of the design whose columns all have normal priors."""
+        return [own for own in self.design.sums if self._has_normal(int(own[0][0])) and self._has_normal(own[1])]
 
     def _has_normal(self, label: int) -> bool:
         is_default = label == len(self.design.names) - 1
