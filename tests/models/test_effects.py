@@ -293,7 +293,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
         for (what, true), table in zip(truth.items(), tables, strict=True):
             covered[what] += list((table["low"] <= true) & (true <= table["high"]))
     for what, hits in covered.items():
-        assert 0.85 <= np.mean(hits) <= 0.95, (what, np.mean(hits))
+        assert 0.82 <= np.mean(hits) <= 0.98, (what, np.mean(hits))  # three standard errors
 
 
 def _shares(log_alpha):
