@@ -18,6 +18,7 @@ from tests.fuzz import mutations, oracle
 from tests.fuzz.cases import Case, Kind, Violation, refusing
 
 from metalda.corpus.formats import FORMATS
+from metalda.corpus.schema import NO_FREQUENCY_FILTERS
 
 Row = dict[str, Any]
 Files = dict[str, bytes]
@@ -333,7 +334,7 @@ def _read(case: Case) -> list[oracle.Found]:
     options = case.options
     path = options["path"]
     arguments = {name: options.get(name) for name in ("format", "text", "labels", "label_delimiter")}
-    arguments |= {"stop_words": None, **oracle.tokenizing(options["whole"]), **options["extra"]}
+    arguments |= {"stop_words": None, **NO_FREQUENCY_FILTERS, **oracle.tokenizing(options["whole"]), **options["extra"]}
     route = options["route"]
     if route == "blocks":
         names = ("format", "text")
