@@ -24,3 +24,10 @@ def test_labels_of_a_complete_column_give_their_level_to_the_default_label_at_on
     assert np.abs(np.median([a, b], axis=1)).max() < 1.5
     assert np.std(a) > 0.5
     np.testing.assert_allclose(a + default, level, atol=0.5)
+
+
+def test_a_column_is_complete_whatever_the_names_of_its_labels():
+    """A slash or a colon in a label means nothing unless the label is the sum of others."""
+    labels = NamedMatrix(sparse.csr_array(np.eye(3)), ("C/C++", "Java", "std::vector"))
+    (sum_,) = Design.build(labels, 3).group("ccc").sums
+    assert (sum_[0].tolist(), sum_[1]) == ([0, 1, 2], 3)

@@ -166,19 +166,21 @@ class Design:
         ``sport/football`` and its like to ``sport``.
         """
         position = {name: j for j, name in enumerate(self.names[:-1])}
-        found: dict[tuple[int, int, int], list[int]] = {}
+        found: dict[tuple[int, int], list[int]] = {}
         for j, (name, group) in enumerate(zip(self.names[:-1], self.groups, strict=True)):
             factors = name.split(":")
             wholes = [":".join(factors[:i] + factors[i + 1 :]) for i in range(len(factors))]
             wholes.append(name.rpartition(LEVELS)[0])
             for whole in {len(self.names) - 1, *(position[whole] for whole in wholes if whole in position)}:
-                found.setdefault((-len(factors) - name.count(LEVELS), int(group), whole), []).append(j)
+                found.setdefault((int(group), whole), []).append(j)
         matrix = self.matrix.tocsc()
-        return [
+        sums = [
             (np.array(parts), whole)
-            for (_, _, whole), parts in sorted(found.items())
+            for (_, whole), parts in found.items()
             if np.abs(matrix[:, parts].sum(axis=1) - matrix[:, [whole]].toarray()[:, 0]).max() < SAME
         ]
+        depth = [name.count(":") + name.count(LEVELS) for name in self.names]
+        return sorted(sums, key=lambda own: (-max(depth[j] for j in own[0]), own[1], int(own[0][0])))
 
     def stand_ins(self, new: Design) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return the shares [new row, set] of label sets that new documents with missing labels may have, and the sets.
