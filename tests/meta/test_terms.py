@@ -11,7 +11,9 @@ from scipy.interpolate import BSpline
 from metalda import Corpus
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
-from metalda.meta.terms import Curve, Factor, Terms, parse
+from metalda.meta.curves import Curve
+from metalda.meta.formulas import Factor, parse
+from metalda.meta.terms import Terms
 
 YEARS = np.array([1950.0, 1960, 1960, 1975, 1980, 1995, 2000, 2020])
 GENRES = ["war", "love", "war", "war", "love", "love", "war", "love"]

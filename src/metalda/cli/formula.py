@@ -61,7 +61,7 @@ class FormulaOptions:
         labels = options.columns(reading.labels) or []
         named = {*numbers, *labels, *options.bins(reading.bins)}
         if prevalence is not None:
-            from metalda.meta.terms import parse
+            from metalda.meta.formulas import parse
 
             factors = [factor for term in parse(prevalence) for factor in term]
             curves = dict.fromkeys(factor.column for factor in factors if factor.df is not None)

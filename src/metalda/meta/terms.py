@@ -3,22 +3,15 @@
 ``section + s(year) + section:year`` has a weight for each section, a smooth curve over the years, and a slope over the
 years for each section. A term becomes columns of the design: labels stay 0 or 1, a number is standardized, and a curve
 is a number plus a few columns for its curvature.
-
-The curve is a penalized B-spline (P-spline; Eilers and Marx, 1996) with coefficients b on equidistant knots. Its
-second differences u = D b are independent normal variables with variance tau², which is a random walk of second order.
-The coefficients are a straight line plus D' (D D')⁻¹ u, so that u can be sampled like the weights of any other numbers,
-and tau² like their variance. The columns of u are made orthogonal to a constant and to the number itself over the
-training documents: the default label keeps the level, and the number's own weight the slope.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, reduce
-from itertools import product
+from itertools import compress, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,78 +21,12 @@ from scipy import sparse
 from metalda.corpus import NamedMatrix, Schema
 from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError
+from metalda.meta.curves import Curve, are_finite
+from metalda.meta.formulas import Factor, Term, parse
 from metalda.meta.label_index import LabelIndex
 
-DEGREE, DEFAULT_DF, LEAST_DF, MOST_DF = 3, 5, 3, 50
-MOST_CHARACTERS, MOST_COLUMNS = 10_000, 200_000  # of a formula, and of a term
+MOST_COLUMNS = 200_000  # of a term
 LEVELS = "/"  # between the levels of a nested label
-_CALL = re.compile(
-    r"(?P<name>\w+)\(\s*(?P<quote>`?)(?P<column>.+?)(?P=quote)\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
-)
-_MARKUP = re.compile(r"[⧛⧚]|\x1b\[[\d;]*m")
-
-
-@dataclass(frozen=True)
-class Factor:
-    """A column in a term: as it is, as a curve with `df` columns, or with the levels of nested labels."""
-
-    column: str
-    df: int | None = None
-    levels: bool = False
-
-    @property
-    def name(self) -> str:
-        if self.df is not None:
-            return f"s({self.column})"
-        return f"levels({self.column})" if self.levels else self.column
-
-
-Term = tuple[Factor, ...]
-
-
-def parse(formula: str) -> tuple[Term, ...]:
-    """Return the terms of a formula in Wilkinson's notation. Nothing in it is executed."""
-    from formulaic.parser import DefaultFormulaParser
-
-    if not isinstance(formula, str) or "~" in formula.lstrip(" ~"):
-        raise InputError(f"prevalence={formula!r}: give terms such as 'section + s(year)', without a left side")
-    if len(formula) > MOST_CHARACTERS:
-        raise InputError(f"prevalence: a formula has at most {MOST_CHARACTERS:,} characters, not {len(formula):,}")
-    if "**" in formula or "^" in formula:  # which may stand for any number of terms
-        raise InputError(f"prevalence={formula!r}: write interactions as a:b or a*b, not as powers")
-    try:
-        parsed = list(DefaultFormulaParser(include_intercept=False).get_terms(formula))
-        factors = [[(factor.expr, factor.eval_method.name) for factor in term.factors] for term in parsed]
-    except Exception as error:  # of many kinds, from the parser and from Python's own
-        reason = _MARKUP.sub("", str(error)).partition("\n")[0].strip() or type(error).__name__
-        raise InputError(
-            f"prevalence={formula!r} is not a formula such as 'section + s(year) + section:year': {reason}"
-        ) from None
-    terms = [tuple(_factor(*factor, formula) for factor in term) for term in factors if term != [("1", "LITERAL")]]
-    if not terms:
-        raise InputError(f"prevalence={formula!r} has no term: name columns, as in 'section + s(year)'")
-    curves = {factor for term in terms for factor in term if factor.df is not None}
-    for factor in curves:
-        if sum(other.column == factor.column for other in curves) > 1:
-            raise InputError(f"prevalence={formula!r}: {factor.name} has several values of df: choose one")
-    return tuple(terms)
-
-
-def _factor(text: str, method: str, formula: str) -> Factor:
-    if method == "LOOKUP":
-        return Factor(text)
-    call = _CALL.fullmatch(text)
-    if call is None or call["name"] not in ("s", "levels") or (call["name"] == "levels" and call["df"]):
-        raise InputError(
-            f"prevalence={formula!r}: {text!r} is not known; use names of columns (in backticks if they are not plain "
-            "words), s(column) or s(column, df=7) for a curve, and levels(column) for nested labels"
-        )
-    if call["name"] == "levels":
-        return Factor(call["column"], levels=True)
-    df = DEFAULT_DF if call["df"] is None else int(call["df"])
-    if not LEAST_DF <= df <= MOST_DF:
-        raise InputError(f"prevalence={formula!r}: df of {text!r} must lie between {LEAST_DF} and {MOST_DF}")
-    return Factor(call["column"], df)
 
 
 @dataclass(frozen=True)
@@ -117,70 +44,39 @@ class Number:
         return (own - self.center) / self.scale
 
 
-@dataclass(frozen=True)
-class Curve:
-    """The curvature columns of a penalized spline over a standardized number, fitted to the training documents."""
-
-    df: int
-    low: float
-    high: float
-    offsets: tuple[float, ...]
-    slopes: tuple[float, ...]
-    size: float
-
-    @classmethod
-    def fit(cls, df: int, numbers: NDArray[np.float64], name: str) -> Curve:
-        """Place knots over the range of the numbers, and make the columns orthogonal to a constant and a line."""
-        n_distinct = len(np.unique(numbers))
-        if n_distinct <= df:
-            raise InputError(
-                f"{name} with df={df} needs more than {df} distinct numbers, but there are {n_distinct}: use a smaller "
-                "df, the number itself, or labels"
-            )
-        low, high = float(numbers.min()), float(numbers.max())
-        raw = cls(df, low, high, (0.0,) * (df - 1), (0.0,) * (df - 1), 1.0).columns(numbers)
-        line = np.column_stack([np.ones(len(numbers)), numbers])
-        (offsets, slopes), *_ = np.linalg.lstsq(line, raw, rcond=None)
-        # With variance 1 of u the curve has variance 1, averaged over documents, so that tau is on the scale of sigma.
-        size = float(np.sqrt(((raw - line @ np.stack([offsets, slopes])) ** 2).sum(axis=1).mean()))
-        return cls(df, low, high, tuple(offsets.tolist()), tuple(slopes.tolist()), size)
-
-    @cached_property
-    def _spline(self) -> Any:
-        from scipy.interpolate import BSpline
-
-        n_basis = self.df + 1
-        step = (self.high - self.low) / (n_basis - DEGREE)
-        knots = self.low + step * np.arange(-DEGREE, n_basis + 1)
-        differences = np.diff(np.eye(n_basis), 2, axis=0)
-        coefficients = differences.T @ np.linalg.inv(differences @ differences.T)
-        return BSpline(knots, coefficients, DEGREE)
-
-    def columns(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the curvature columns [number, df - 1] at numbers; beyond the training range curves go on straight."""
-        inside = np.clip(numbers, self.low, self.high)
-        values = self._spline(inside) + self._spline.derivative()(inside) * (numbers - inside)[:, None]
-        line = np.asarray(self.offsets) + np.outer(numbers, self.slopes)
-        columns: NDArray[np.float64] = (values - line) / self.size
-        return columns
-
-
-class Columns(NamedTuple):
+class DesignColumns(NamedTuple):
     """Columns of the design [document, column], with their names and the groups that share a variance."""
 
     matrix: sparse.csc_array
     names: tuple[str, ...]
     groups: tuple[str, ...]
 
-    def interact(self, other: Columns) -> Columns:
+    def interact(self, other: DesignColumns) -> DesignColumns:
         """Return the products of each column of this with each column of the other."""
         pairs = list(product(range(len(self.names)), range(len(other.names))))
         left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True)) if pairs else ([], [])
-        return Columns(
+        return DesignColumns(
             self.matrix[:, left].multiply(other.matrix[:, right]).tocsc(),
             tuple(f"{self.names[i]}:{other.names[j]}" for i, j in pairs),
             tuple(f"{self.groups[i]}:{other.groups[j]}" for i, j in pairs),
         )
+
+    @classmethod
+    def join(cls, parts: Sequence[DesignColumns]) -> DesignColumns:
+        """Return the columns of all parts, each name once: a number and its curve share a column."""
+        names = [name for part in parts for name in part.names]
+        groups = [group for part in parts for group in part.groups]
+        first = {name: j for j, name in reversed(list(enumerate(names)))}
+        kept = sorted(first.values())
+        matrix = sparse.hstack([part.matrix for part in parts], format="csc")[:, kept]
+        return cls(matrix, tuple(names[j] for j in kept), tuple(groups[j] for j in kept))
+
+
+class Values(NamedTuple):
+    """The labels [document, label] and the standardized numbers of documents, by column."""
+
+    labels: Mapping[str, sparse.csc_array]
+    numbers: Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,21 +160,17 @@ class Terms:
         """
         if self.formula is None and not self.numbers:
             return labels
-        found = self._expand(labels, schema, resolution)
-        has = np.diff(found.matrix.indptr) > 0
-        for term, own in zip(self.terms, self._split(found), strict=True):
-            if not has[own].any():
-                names = ":".join(factor.name for factor in term)
+        products = self._products(*self._read(labels, schema, resolution))
+        for term, own in zip(self.terms, products, strict=True):
+            if own.matrix.nnz == 0:
+                name = ":".join(factor.name for factor in term)
                 raise InputError(
-                    f"prevalence={self.formula!r}: no document has {names}, so nothing can be learned of it"
+                    f"prevalence={self.formula!r}: no document has {name}, so nothing can be learned of it"
                 )
+        found = DesignColumns.join(products)
+        has = np.diff(found.matrix.indptr) > 0
         columns = NamedMatrix(sparse.csr_array(found.matrix), found.names)
-        order = (
-            labels.names
-            if self.formula is None
-            else [name for name, used in zip(found.names, has, strict=True) if used]
-        )
-        return columns.select(order)
+        return columns.select(labels.names if self.formula is None else compress(found.names, has))
 
     def drop_unused(self, labels: NamedMatrix, schema: Schema | None) -> NamedMatrix:
         """Drop labels of columns that the formula does not name."""
@@ -296,10 +188,10 @@ class Terms:
         return NamedMatrix(sparse.csr_array(found.matrix), found.names).select(names)
 
     @cached_property
-    def _all_columns(self) -> Columns:
+    def _all_columns(self) -> DesignColumns:
         """Return all possible columns, for one document without labels."""
         if not self.terms:  # a label column without a label
-            return Columns(sparse.csc_array((1, 0)), (), ())
+            return DesignColumns(sparse.csc_array((1, 0)), (), ())
         names = tuple(sorted(self.label_names))
         return self._expand(NamedMatrix(sparse.csr_array((1, len(names))), names), None)
 
@@ -322,7 +214,7 @@ class Terms:
         if column not in self.labels and column not in self.numbers:
             raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
 
-    def grid(self, at: Mapping[str, Sequence[Any]]) -> Columns:
+    def grid(self, at: Mapping[str, Sequence[Any]]) -> DesignColumns:
         """Return the columns at every combination of values, the last column of `at` fastest.
 
         Labels that are not given have their shares in the training documents, and numbers are average.
@@ -346,20 +238,17 @@ class Terms:
             if column in position:
                 values = [_as_number(column, point[position[column]]) for point in points]
                 numbers[column] = (np.array(values) - number.center) / number.scale
-        return self._combine(pieces, numbers)
+        return DesignColumns.join(self._products(pieces, numbers))
 
-    def _expand(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None = None) -> Columns:
-        """Return the columns of all terms for documents with these labels; each column once."""
+    def _expand(self, labels: NamedMatrix, schema: Schema | None) -> DesignColumns:
+        """Return the columns of all terms for documents with these labels."""
+        return DesignColumns.join(self._products(*self._read(labels, schema)))
+
+    def _read(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None = None) -> Values:
+        """Return the labels and the standardized numbers of documents, by column."""
         pieces = {column: labels.select(own).matrix.tocsc() for column, own in self.labels.items()}
         numbers = {column: self._standardized(labels, _scales(schema), column) for column in self.numbers}
-        return self._combine(pieces, {column: _quantize(own, resolution) for column, own in numbers.items()})
-
-    def _split(self, columns: Columns) -> list[list[int]]:
-        """Return the columns of each term."""
-        position = {name: j for j, name in enumerate(columns.names)}
-        nothing = {column: sparse.csc_array((1, len(own))) for column, own in self.labels.items()}
-        average = {column: np.zeros(1) for column in self.numbers}
-        return [[position[name] for name in self._product(term, nothing, average).names] for term in self.terms]
+        return Values(pieces, {column: _quantize(own, resolution) for column, own in numbers.items()})
 
     def _standardized(
         self, labels: NamedMatrix, scales: Mapping[str, Sequence[float]], column: str
@@ -368,29 +257,23 @@ class Terms:
             return np.zeros(len(labels))
         return self.numbers[column].standardize(labels.select([column]).matrix.toarray()[:, 0], scales.get(column))
 
-    def _combine(self, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]) -> Columns:
-        """Return the columns of all terms, given the labels and the standardized numbers of documents."""
-        every = [self._product(term, pieces, numbers) for term in self.terms]
-        names = [name for part in every for name in part.names]
-        groups = [group for part in every for group in part.groups]
-        first = {name: j for j, name in reversed(list(enumerate(names)))}  # a number and its curve share a column
-        kept = sorted(first.values())
-        matrix = sparse.hstack([part.matrix for part in every], format="csc")[:, kept]
-        return Columns(matrix, tuple(names[j] for j in kept), tuple(groups[j] for j in kept))
-
-    def _product(
-        self, term: Term, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
-    ) -> Columns:
-        factors = [self._columns(factor, pieces, numbers) for factor in term]
-        n_columns = math.prod(len(own.names) for own in factors)
-        if n_columns > MOST_COLUMNS:
-            name = ":".join(factor.name for factor in term)
-            raise InputError(f"{name} has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are possible")
-        return reduce(Columns.interact, factors)
+    def _products(
+        self, labels: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
+    ) -> list[DesignColumns]:
+        """Return the columns of each term, given the labels and the standardized numbers of documents."""
+        products = []
+        for term in self.terms:
+            factors = [self._columns(factor, labels, numbers) for factor in term]
+            n_columns = math.prod(len(own.names) for own in factors)
+            if n_columns > MOST_COLUMNS:
+                name = ":".join(factor.name for factor in term)
+                raise InputError(f"{name} has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are possible")
+            products.append(reduce(DesignColumns.interact, factors))
+        return products
 
     def _columns(
         self, factor: Factor, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
-    ) -> Columns:
+    ) -> DesignColumns:
         column = factor.column
         if column in numbers:
             own = [numbers[column][:, None]]
@@ -399,10 +282,10 @@ class Terms:
                 own.append(self.curves[factor.name].columns(numbers[column]))
                 names += [f"{factor.name} {i}" for i in range(1, factor.df)]
                 groups += [factor.name] * (factor.df - 1)
-            return Columns(sparse.csc_array(np.hstack(own)), tuple(names), tuple(groups))
+            return DesignColumns(sparse.csc_array(np.hstack(own)), tuple(names), tuple(groups))
         names = list(self.labels[column])
         if not factor.levels:
-            return Columns(pieces[column], tuple(names), (column,) * len(names))
+            return DesignColumns(pieces[column], tuple(names), (column,) * len(names))
         return _with_levels(column, pieces[column], names)
 
     def to_json(self) -> dict[str, Any]:
@@ -421,16 +304,10 @@ class Terms:
         numbers = {str(column): Number(**own) for column, own in saved["numbers"].items()}
         curves = {str(name): Curve(**own) for name, own in saved["curves"].items()}
         for number in numbers.values():
-            if not (_finite(number.center, number.scale) and number.scale > 0):
+            if not (are_finite(number.center, number.scale) and number.scale > 0):
                 raise ValueError("a number of the terms is not valid")
         for curve in curves.values():
-            lists = [curve.offsets, curve.slopes]
-            fits = isinstance(curve.df, int) and LEAST_DF <= curve.df <= MOST_DF
-            fits = fits and all(isinstance(own, list) and len(own) == curve.df - 1 for own in lists)
-            if not (fits and _finite(curve.low, curve.high, curve.size, *curve.offsets, *curve.slopes)):
-                raise ValueError("a curve of the terms is not valid")
-            if not (curve.low < curve.high and curve.size > 0):
-                raise ValueError("a curve of the terms has no width")
+            curve.check()
         terms = cls(saved["formula"], labels, numbers, curves)
         for factor in (factor for term in terms.terms for factor in term):
             _require_column(factor, labels, numbers, str(terms.formula))
@@ -456,7 +333,7 @@ def _require_column(factor: Factor, labels: Mapping[str, Any], numbers: Mapping[
         )
 
 
-def _with_levels(column: str, matrix: sparse.csc_array, names: Sequence[str]) -> Columns:
+def _with_levels(column: str, matrix: sparse.csc_array, names: Sequence[str]) -> DesignColumns:
     """Add the upper levels of nested labels: a document with ``sport/football`` also has ``sport``."""
     prefix = f"{column}=" if all(name.startswith(f"{column}=") for name in names) else ""
     paths = [tuple(name.removeprefix(prefix).split(LEVELS)) for name in names]
@@ -466,7 +343,7 @@ def _with_levels(column: str, matrix: sparse.csc_array, names: Sequence[str]) ->
     owners = sparse.csc_array((np.ones(len(cells)), tuple(zip(*cells, strict=True))), shape=(len(names), len(levels)))
     found = (matrix @ owners).tocsc()
     found.data = np.minimum(found.data, 1.0)  # two labels may have one upper level
-    return Columns(
+    return DesignColumns(
         found,
         tuple(prefix + LEVELS.join(path) for path in levels),
         tuple(column if len(path) == 1 else f"{column} (level {len(path)})" for path in levels),
@@ -513,11 +390,7 @@ def _scales(schema: Schema | None) -> dict[str, Sequence[float]]:
     return {column: scale for column, scale in found.items() if scale is not None}
 
 
-def _finite(*values: Any) -> bool:
-    return all(isinstance(value, int | float) and np.isfinite(value) for value in values)
-
-
 def _share(value: Any) -> float:
-    if not _finite(value) or not 0 <= value <= 1:
+    if not are_finite(value) or not 0 <= value <= 1:
         raise ValueError("a share of the terms is not between 0 and 1")
     return float(value)
