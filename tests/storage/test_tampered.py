@@ -95,7 +95,7 @@ def test_an_array_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
 )
 def test_a_damaged_part_of_an_interrupted_preparation_is_refused(name: str, value: int, tmp_path: Path) -> None:
     documents = [Document("cat dog cat", ["pets"]), Document("rain sun", ["sky"])]
-    PartWriter(tmp_path, Schema(), texts=True)(0, documents)
+    PartWriter(tmp_path, Schema(), texts=True, source="texts")(0, documents)
     (part,) = (path for path in tmp_path.iterdir() if path.is_dir())
     document, arrays = read_folder(part, "part")
     assert len(next(read_parts(tmp_path, 1))) == 2

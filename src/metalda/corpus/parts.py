@@ -19,6 +19,7 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.vocabulary import TokenCollector, choose_words, document_frequency, no_words_left, renumber
+from metalda.errors import InputError
 from metalda.storage import Streamed, read_folder, write_folder
 from metalda.utils.checks import (
     check_array,
@@ -84,6 +85,7 @@ class PartWriter:
     folder: Path
     schema: Schema
     texts: bool
+    source: str  # the name of the data, for messages
 
     def has(self, number: int) -> bool:
         """Return whether a part was written completely."""
@@ -92,12 +94,15 @@ class PartWriter:
     def __call__(self, number: int, documents: Iterable[Document]) -> None:
         """Tokenize the documents and write the part."""
         tokens, labels, ids = TokenCollector(self.schema, texts=self.texts), LabelCollector(), []
-        for document in documents:
-            tokens.add(document.content)
-            labels.add(document.labels)
-            if document.id is not None:
-                ids.append(document.id)
-        words, offsets, vocabulary = tokens.numbered()
+        try:
+            for document in documents:
+                tokens.add(document.content)
+                labels.add(document.labels)
+                if document.id is not None:
+                    ids.append(document.id)
+            words, offsets, vocabulary = tokens.numbered()
+        except InputError as error:
+            raise type(error)(f"{self.source}: {error}") from None
         label_columns, label_offsets, label_names = labels.numbered()
         id_bytes, id_offsets = pack_words(ids)
         fixed = self.schema.vocabulary is not None

@@ -132,7 +132,7 @@ def prepare_corpus(
     else:
         parts = _scratch(folder, _identity(path, schema), resume)
     with parts as scratch:
-        writer = PartWriter(scratch, schema, source.texts)
+        writer = PartWriter(scratch, schema, source.texts, source.name)
         n_parts = _write_parts(source, writer, count_jobs(n_jobs))
         if n_parts == 0:
             raise InputError(f"{source.name}: no documents")
