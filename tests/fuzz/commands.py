@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import tempfile
+from contextlib import suppress
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from tests.fuzz import datasets, inputs, mutations
 from tests.fuzz.cases import Case, Kind, Violation
+from tests.fuzz.oracle import Damaged, decompress
 
 from metalda.cli.app import COMMANDS, app, load_command
 from metalda.cli.model_options import parameters
@@ -282,11 +284,18 @@ def check(case: Case) -> str:
         if half := sorted(path for path in new if not ({"runs", ".parts"} & {*path.parts} or _is_kept(path.parent))):
             raise Violation("left over", f"{', '.join(map(str, half))} after {_last_line(output)}")
         return "refused"
-    given = [*line, *(data.decode("latin-1") for data in case.files.values())]
+    given = [*line, *(_content(path, data) for path, data in case.files.items())]
     if not any(NOT_FINITE.search(text) for text in given) and (found := NOT_FINITE.search(result.stdout)):
         raise Violation("not finite", f"{result.stdout[max(0, found.start() - 100) : found.end() + 20]!r} is printed")
     _check_outputs(new, may_be_infinite=any(NOT_FINITE.search(text) for text in given))
     return "accepted"
+
+
+def _content(path: str, data: bytes) -> str:
+    """Return the text of a file, decompressed if it can be."""
+    with suppress(Damaged):
+        data = decompress(data, Path(path).suffix)
+    return data.decode("latin-1")
 
 
 def _run(line: list[str]) -> Any:

@@ -122,10 +122,14 @@ def _has_surrogate(document: Found) -> bool:
 
 
 def _read_bytes(path: Path, options: Mapping[str, Any]) -> bytes:
-    """Read a file, decompressed by its suffix or its first bytes; a stream has no suffix."""
-    data = path.read_bytes()
+    """Read a file, decompressed; a stream has no suffix."""
+    return decompress(path.read_bytes(), "" if options["route"] == "stream" else path.suffix)
+
+
+def decompress(data: bytes, suffix: str) -> bytes:
+    """Return the content of a file, decompressed by its suffix or its first bytes; raise `Damaged` if it cannot be."""
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    opener = None if options["route"] == "stream" else openers.get(path.suffix.lower())
+    opener = openers.get(suffix.lower())
     if opener is None:
         starts = {b"\x1f\x8b\x08": gzip.open, b"\xfd7zXZ\0": lzma.open}
         opener = next((each for start, each in starts.items() if data.startswith(start)), None)

@@ -390,7 +390,8 @@ def use_model(model: Any, briefly: bool = False) -> None:
             for column, labels in model.fitted_.labels.terms.labels.items():
                 results.append(model.prevalence_at({column: list(labels)}, 0.5)["mean"].to_numpy())
         if hasattr(model, "feature_effects") and model.feature_names_:
-            results.append(model.feature_effects(0.5)["effect"].to_numpy())
+            # Changed words may have features that only occur together: NaN, with a warning that names them.
+            results.append(model.feature_effects(0.5)["effect"].dropna().to_numpy())
         if model.uses_labels and model.label_names_:
             results.append(model.predict_label_probabilities(documents).to_numpy())
     for result in results:
