@@ -169,11 +169,12 @@ class Normal(Gamma):
     gamma if that is 0. If every document has one label of a column, only the priors divide the level between these
     labels and the default label. A vague prior of the default label leaves it there, so that sigma² measures
     differences; `_move_levels` draws the division. sigma² ~ InverseGamma(`scale_shape`, `scale_rate`) is drawn from its
-    conditional given the weights before they are updated, so it is no state of the chain.
+    conditional given the weights before they are updated, so it is no state of the chain. With the default rate, 90%
+    intervals of sigma cover from 0.1 on with as few as three weights; a rate of 0.5 would draw small scales towards 1.
     """
 
     scale_shape: float = 0.5
-    scale_rate: float = 0.5
+    scale_rate: float = 0.02
     default_precision: float = 0.0
     group_shapes: tuple[tuple[str, float], ...] = ()  # groups whose weights have gamma priors with these shapes instead
     slices: float = 0.1  # share of the updates of numbers that use a slice sampler
