@@ -152,7 +152,7 @@ def _all_rows(found: IntrusionScores) -> Any:
 
 def _print(found: IntrusionScores) -> None:
     for kind, rows in found.topics.groupby("task", sort=False):
-        log_odds = rows["log_odds"].notna().any()
+        log_odds = ("log odds",) if rows["log_odds"].notna().any() else ()
         cells = [
             (
                 str(row.topic),
@@ -161,7 +161,7 @@ def _print(found: IntrusionScores) -> None:
                 str(row.answers),
                 f"{row.accuracy:.2f}",
                 f"{row.low:.2f} to {row.high:.2f}",
-                *((f"{row.log_odds:.2f}",) if log_odds else ()),
+                *(f"{row.log_odds:.2f}" for _ in log_odds),
                 tables.joined(row.words),
             )
             for row in rows.sort_values("accuracy", ascending=False, kind="stable").itertuples()

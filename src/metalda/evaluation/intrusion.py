@@ -329,6 +329,8 @@ def _topic_task(saved: Any) -> TopicTask:
     topics, proportions = tuple(map(_index, _list(saved["topics"]))), tuple(map(float, _list(saved["proportions"])))
     if not len(options) == len(topics) == len(proportions) or not all(0 <= share <= 1 for share in proportions):
         raise ValueError("a task needs a topic and a proportion for each option")
+    if saved["topic"] not in topics:
+        raise ValueError("the topic of a task is not among its options")
     return TopicTask(
         document=_index(saved["document"]),
         id=None if saved["id"] is None else _string(saved["id"]),

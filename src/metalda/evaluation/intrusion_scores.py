@@ -61,7 +61,8 @@ class IntrusionAnswers:
             raise StorageError(f"{path}: the coder's name is missing or too long: type it on the page and save again")
         if not isinstance(choices, list) or not all(each is None or type(each) is int for each in choices):
             raise StorageError(f"{path}: damaged: the answers are not a list of numbers")
-        return cls(tasks, " ".join(coder.split()), tuple(choices), str(path))
+        name = " ".join(coder.split()).encode("utf-8", "replace").decode()  # half of a surrogate pair is no letter
+        return cls(tasks, name, tuple(choices), str(path))
 
 
 @dataclass(frozen=True)
