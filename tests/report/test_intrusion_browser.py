@@ -64,7 +64,8 @@ def test_the_keyboard_alone_gives_answers_that_are_scored(
     coder = Coder(*open_page(browser, tasks, size, scheme))
     coder.is_at(-1)
     assert coder.page.evaluate("document.documentElement.dataset.theme") == scheme
-    assert "There are 6 groups of words, then 2 documents." in coder.text()
+    assert "For 6 groups of words, choose" in coder.text()
+    assert "For 2 documents, choose" in coder.text()
     coder.press("Tab", "Tab", "Tab")  # skip link, theme, name
     coder.page.keyboard.type("Änn 1/2")
     coder.press("Enter")

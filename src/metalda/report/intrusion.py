@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from metalda.errors import InputError
 from metalda.evaluation.intrusion import IntrusionKey, IntrusionTasks, make_intrusion_tasks
 from metalda.evaluation.intrusion_scores import ANSWERS
-from metalda.report.page import check_page, fill_page, join_scripts, write_html
+from metalda.report.page import check_page, fill_page, join_scripts
 from metalda.report.values import cut
+from metalda.storage import replacing
 from metalda.storage.manifest import encode
 
 if TYPE_CHECKING:
@@ -107,8 +108,10 @@ def write_tasks_page(tasks: IntrusionTasks, path: Path, title: str = TITLE) -> P
         raise InputError(
             f"{place}: is the key of another page, whose answers need it: choose another name, or remove it"
         )
-    key.save(place)
-    write_html(page, path)
+    with replacing(path, "x", encoding="utf-8", newline="\n") as file:
+        file.write(page)
+        file.flush()
+        key.save(place)  # neither file appears without the other
     return place
 
 

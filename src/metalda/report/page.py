@@ -100,11 +100,7 @@ def write_report(
 
 def write_page(summary: Summary, path: Path) -> None:
     """Write a summary as a page, atomically."""
-    write_html(render(summary), path)
-
-
-def write_html(page: str, path: Path) -> None:
-    """Write a page, atomically."""
+    page = render(summary)
     with replacing(path, "x", encoding="utf-8", newline="\n") as file:
         file.write(page)
 

@@ -59,12 +59,14 @@ function coderField(id) {
 }
 
 function start() {
-  const parts = [words.length ? count(words.length, "group") + " of words" : null,
-    topics.length ? count(topics.length, "document") : null].filter(Boolean).join(", then ");
+  const asked = [
+    words.length ? `For ${count(words.length, "group")} of words, choose the word that does not belong.` : "",
+    topics.length ? `For ${count(topics.length, "document")}, choose the group of words that fits least.` : "",
+    "If you are not sure, choose the most likely one. You can stop at any time and continue later.",
+  ];
   return [
     title,
-    el("p", {}, `There are ${parts}. In each of them one item comes from somewhere else. Please choose it. If you are `
-      + "not sure, choose the most likely one. You can stop at any time and continue later."),
+    el("p", {}, asked.filter(Boolean).join(" ")),
     el("p", {}, "At the end, download your answers as a file and send it to the person who gave you this page. "
       + "Nothing is sent by itself."),
     el("p", { class: "muted small" },
