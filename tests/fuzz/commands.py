@@ -67,6 +67,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 }
 OPTIONS: dict[str, tuple[str, ...]] = {
     "report --output": ("out.html", "out.html", "no/out.html", "model/x.html"),
+    "validate make model": ("themed", "themed", "model"),
     "validate make --output": ("out.html", "out.html", "tasks.html", "no/out.html"),
     "validate make --words": ("2", "2", "3"),
     "transform --output": ("out.csv", "out.jsonl", "out.npy", "-", "data.csv"),
@@ -224,7 +225,9 @@ def _fixtures() -> Path:
     from tests.cli.helpers import news
     from tests.fuzz.words import _state
 
-    from metalda import LDA, Corpus, LabeledLDA, MetaLDA
+    from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_intrusion_tasks
+    from metalda.evaluation import IntrusionKey
+    from metalda.storage import write_document
 
     folder = Path(tempfile.mkdtemp(prefix="commands-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -259,22 +262,13 @@ def _fixtures() -> Path:
     LDA(3, **settings).fit(corpus).save(folder / "other")
     LabeledLDA(**settings).fit(corpus).save(folder / "labeled")
     Corpus.prepare(folder / "data.jsonl", folder / "prepared", text="text", labels="section")
-    _write_tasks(folder)
-    return folder
-
-
-def _write_tasks(folder: Path) -> None:
-    """Write tasks of both kinds with their key, and the answers of two coders."""
-    from metalda import LDA, write_intrusion_tasks
-    from metalda.evaluation import IntrusionKey
-    from metalda.storage import write_document
-
-    texts = [" ".join(f"word{(7 * d + i) % 6}{i % 8}" for i in range(30)) for d in range(20)]
-    model = LDA(6, n_iter=20, random_state=0, verbose=False).fit(texts)
-    key = IntrusionKey.load(write_intrusion_tasks(model, folder / "tasks.html", texts, n_documents=3))
+    themed = LDA(6, **settings).fit(corpus)
+    themed.save(folder / "themed")
+    key = IntrusionKey.load(write_intrusion_tasks(themed, folder / "tasks.html", corpus, n_words=2, n_documents=3))
     for coder, choices in (("a", [task.intruder for task in key.tasks]), ("b", [0, None, *[1] * (len(key.tasks) - 2)])):
         answers = {"tasks": key.id, "coder": coder, "answers": choices}
         write_document(folder / f"answers-{coder}.json", "intrusion-answers", answers)
+    return folder
 
 
 def prepare() -> None:

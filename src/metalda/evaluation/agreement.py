@@ -27,7 +27,7 @@ def krippendorff_alpha(ratings: ArrayLike) -> float:
     >>> from metalda.evaluation import krippendorff_alpha
     >>> nan = float("nan")
     >>> round(krippendorff_alpha([[1, 2, 3, nan], [1, 2, 2, 3], [1, 2, 3, nan]]), 3)
-    0.704
+    0.692
     """
     values = np.asarray(ratings, np.float64)
     if values.ndim != 2:
