@@ -11,7 +11,7 @@ import pytest
 from metalda import LDA, Corpus, LabeledLDA
 from metalda.errors import HintWarning, InputError, StorageError
 from metalda.evaluation import IntrusionKey, make_intrusion_tasks
-from metalda.evaluation.intrusion import IntrusionTasks
+from metalda.evaluation.intrusion import IntrusionTasks, draw_intruder
 from themes import THEME_OF, themed_model, themed_texts
 
 
@@ -34,6 +34,15 @@ def test_word_tasks_have_the_top_words_of_each_topic_and_an_improbable_word_that
         assert any(intruder in words for k, words in enumerate(top) if k != task.topic)
         assert len({THEME_OF[word] for word in own}) == 1
         assert THEME_OF[intruder] != THEME_OF[own[0]]
+
+
+def test_an_intruder_is_improbable_if_there_is_such_a_word_and_otherwise_the_least_probable() -> None:
+    phi = np.array([0.3, 0.2, 0.15, 0.12, 0.11, 0.06, 0.04, 0.02], np.float32)  # the median is 0.115
+    own, rng = np.array([0, 1]), np.random.default_rng(0)
+    drawn = {draw_intruder(phi, own, np.array([0, 1, 2, 3, 4, 6]), rng) for _ in range(50)}
+    assert drawn == {4, 6}
+    assert draw_intruder(phi, own, np.array([0, 1, 2, 3]), rng) == 3
+    assert draw_intruder(phi, own, np.array([0, 1]), rng) is None
 
 
 def test_topic_tasks_have_the_three_top_topics_of_a_document_and_an_improbable_one(tasks: IntrusionTasks) -> None:

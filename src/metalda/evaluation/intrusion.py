@@ -215,7 +215,7 @@ def _word_tasks(
     for theme in rng.permutation(len(themes))[:n_topics]:
         topic = int(themes[theme])
         own = top_indices(phi[topic], n_words)
-        intruder = _draw_word(phi[topic], own, np.unique(np.delete(pools, theme, axis=0)), rng)
+        intruder = draw_intruder(phi[topic], own, np.unique(np.delete(pools, theme, axis=0)), rng)
         if len(own) < n_words or intruder is None:
             missing.append(topic)
             continue
@@ -234,7 +234,7 @@ def _word_tasks(
     return tuple(tasks)
 
 
-def _draw_word(
+def draw_intruder(
     phi: NDArray[np.float32], own: NDArray[np.int64], pool: NDArray[np.int64], rng: np.random.Generator
 ) -> int | None:
     """Draw a word of the pool from the less probable half of the vocabulary; otherwise return the least probable one.
