@@ -102,8 +102,8 @@ def _read_texts(path: Path, corpus: Corpus, rows: set[int], new: NewDocumentOpti
                 return {}
             texts[row] = document.content
             if len(texts) == len(rows):
-                break
-    return texts
+                return texts
+    return {}  # the file has become shorter
 
 
 def score(
