@@ -35,9 +35,11 @@ _HOME = {
     "to_inference_data": "metalda.evaluation",
     "topic_diversity": "metalda.evaluation",
     "count_windows": "metalda.evaluation",
+    "score_intrusion": "metalda.evaluation",
     "score_topics": "metalda.evaluation",
     "plot_effects": "metalda.evaluation",
     "plot_prevalence": "metalda.evaluation",
+    "write_intrusion_tasks": "metalda.report",
     "write_report": "metalda.report",
 }
 
@@ -67,11 +69,13 @@ __all__ = [
     "plot_prevalence",
     "plot_search",
     "read_mallet_state",
+    "score_intrusion",
     "score_topics",
     "search_k",
     "stability",
     "to_inference_data",
     "topic_diversity",
+    "write_intrusion_tasks",
     "write_report",
 ]
 
@@ -88,6 +92,7 @@ if TYPE_CHECKING:
         plot_effects,
         plot_prevalence,
         plot_search,
+        score_intrusion,
         score_topics,
         search_k,
         stability,
@@ -109,7 +114,7 @@ if TYPE_CHECKING:
         load,
         read_mallet_state,
     )
-    from metalda.report import write_report
+    from metalda.report import write_intrusion_tasks, write_report
 
 
 def __getattr__(name: str) -> Any:

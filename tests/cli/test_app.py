@@ -39,6 +39,16 @@ def test_help_of_a_command_ends_with_an_example(run: Run, command: str) -> None:
     assert all(example.strip().startswith(f"metalda {command}") for example in examples)
 
 
+@pytest.mark.parametrize("command", ["make", "score"])
+def test_commands_of_a_group_have_their_own_help(run: Run, command: str) -> None:
+    shown = run("validate", command, "--help").stdout
+    assert shown.startswith(f"Usage: metalda validate {command} ")
+    assert f"  metalda validate {command} " in shown.rpartition("Example:\n")[2]
+    assert f"see metalda validate {command} --help" in error_line(run("validate", command))
+    assert "Missing command. (see metalda validate --help)" in error_line(run("validate"))
+    assert "'mak'" in error_line(run("validate", "mak"))
+
+
 def test_the_help_of_a_command_lists_options_by_section(run: Run) -> None:
     lines = run("fit", "--help").stdout.splitlines()
     sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
@@ -93,12 +103,14 @@ def test_completion_of_files_is_quick_also_after_fit() -> None:
         "docs/command-line.md",
         "docs/effects.md",
         "docs/guides/topics-over-time.md",
+        "docs/guides/validation.md",
         "docs/reproduction/README.md",
     ],
 )
 def test_every_option_in_the_documents_exists(page: str) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
-    commands = [app_module.load_command(entry) for entry in app_module.COMMANDS]
+    loaded = [app_module.load_command(entry) for entry in app_module.COMMANDS]
+    commands = [each for command in loaded for each in getattr(command, "commands", {"": command}).values()]
     there = {
         name for command in commands for option in command.params for name in (*option.opts, *option.secondary_opts)
     }

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "prepare": ("prepare", "DATA", "--text", "body", "-o", "HERE/corpus", "-q"),
     "transform": ("transform", "MODEL", "DATA", "-o", "HERE/out.csv", "-q"),
     "transform to JSON": ("transform", "MODEL", "DATA", "-o", "HERE/out.jsonl", "-q"),
+    "validate make": ("validate", "make", "MODEL", "DATA", "-o", "HERE/t.html", "--words", 2, "--documents", 0, "-q"),
     "transform to NumPy": ("transform", "MODEL", "DATA", "-o", "HERE/out.npy", "-q"),
 }
 

@@ -151,6 +151,7 @@ WITHOUT_FORMAT = {
     "transform": ("transform", "{m0}", "{data}", "-o", "-"),
     "transform to a file": ("transform", "{m0}", "{data}", "-o", "{folder}/p.csv"),
     "report": ("report", "{m0}", "-o", "{folder}/r.html", "--corpus", "{data}", "--compare", "{m1}"),
+    "validate make": ("validate", "make", "{m0}", "{data}", "-o", "{folder}/t.html", "--words", 2, "--documents", 0),
     "prepare": ("prepare", "{data}", "-o", "{folder}/p", "--text", f"{HOSTILE} text", "--labels", f"{HOSTILE} tag"),
     "fit over a model": ("fit", "{data}", "-o", "{m1}", "--text", f"{HOSTILE} text", "-k", 2, "--iterations", 4),
     "no text": ("fit", "{data}", "-o", "{folder}/x"),

@@ -29,6 +29,7 @@ from metalda.models import registry
 COSTLY = {"--iterations", "--initial-iterations", "--seeds", "--jobs", "--n-shards", "--folds", "--repeats"}
 LARGEST = 8
 LEFT_OUT = {"--download", "--cluster", "--debug"}  # network, processes, tracebacks
+GROUPS = {"validate": ("make", "score")}
 SLOW = {"demo": 200, "reproduce": 5, "compare": 3, "search": 3, "report": 2}
 
 DATA = ("data.jsonl", "data.jsonl", "data.csv", "data.txt", "prepared", "-", "texts")
@@ -57,6 +58,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "REGEX": inputs.PATTERNS,
     "TEXT": ("|", ",", ""),
     "FILE": FILES,
+    "KEY": ("tasks.key.json",),
+    "ANSWERS…": ("answers-a.json", "answers-b.json"),
     "DIR": ("out", "checkpoint", "model"),
     "FOLDER": ("out", "out2", "model"),
     "LABEL": ("pets", "sky"),
@@ -64,6 +67,9 @@ VALUES: dict[str, tuple[str, ...]] = {
 }
 OPTIONS: dict[str, tuple[str, ...]] = {
     "report --output": ("out.html", "out.html", "no/out.html", "model/x.html"),
+    "validate make model": ("themed", "themed", "model"),
+    "validate make --output": ("out.html", "out.html", "tasks.html", "no/out.html"),
+    "validate make --words": ("2", "2", "3"),
     "transform --output": ("out.csv", "out.jsonl", "out.npy", "-", "data.csv"),
     "datasets --output": ("out.jsonl",),
     "datasets name": ("ws", "20ng", "reuters", "arxiv"),
@@ -107,16 +113,22 @@ NAMES = tuple(name for name in mutations.NAMES if "\0" not in name)  # no comman
 
 
 def kinds() -> list[Kind]:
-    return [
-        Kind(f"command-{entry.name}", partial(make, entry.name), check, prepare, SLOW.get(entry.name, 1))
-        for entry in COMMANDS
-    ]
+    names = [" ".join((entry.name, part)).strip() for entry in COMMANDS for part in GROUPS.get(entry.name, ("",))]
+    return [Kind(_kind(name), partial(make, name), check, prepare, SLOW.get(name, 1)) for name in names]
+
+
+def _kind(command: str) -> str:
+    return f"command-{command.replace(' ', '-')}"
 
 
 @cache
 def _parameters(command: str) -> list[Any]:
-    (entry,) = (entry for entry in COMMANDS if entry.name == command)
-    return [each for each in load_command(entry).params if LEFT_OUT.isdisjoint(each.opts)]
+    name, *part = command.split()
+    (entry,) = (entry for entry in COMMANDS if entry.name == name)
+    found: Any = load_command(entry)
+    for each in part:
+        found = found.commands[each]
+    return [each for each in found.params if LEFT_OUT.isdisjoint(each.opts)]
 
 
 def make(command: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, Any]]:
@@ -137,7 +149,7 @@ def make(command: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, 
     chosen = [each for each in options if each.required and rng.random() > wrong / 5]
     chosen += rng.sample(options, min(len(options), rng.choice((0, 1, 2, 3, 6))))
     if rng.random() < wrong / 3:
-        chosen.append(rng.choice(_parameters(rng.choice(COMMANDS).name)))
+        chosen += rng.sample(others := _parameters(rng.choice(COMMANDS).name), min(len(others), 1))
     for option in chosen:
         words += _option(option, command, rng, wrong)
     arguments: list[str] = []
@@ -156,11 +168,14 @@ def make(command: str, rng: random.Random) -> tuple[dict[str, bytes], dict[str, 
             ("--labels", made["labels"]),
         ):
             words += [option, value] if value and any(option in each.opts for each in options) else []
+    if command == "validate score" and rng.random() < 0.6:
+        name = rng.choice(("tasks.key.json", "answers-a.json"))
+        files[name] = mutations.mutate((_fixtures() / name).read_bytes(), rng)
     line = [*arguments, *words] if rng.random() < 0.8 else [*words, *arguments]
     if rng.random() < wrong / 3:
         line.insert(rng.randrange(len(line) + 1), rng.choice((*NAMES, "--", "-x", "--help", "--version", "-")))
-    name = command if rng.random() > 0.01 else rng.choice(NAMES)
-    return files, {"line": [name, *line], **extra}
+    names = command.split() if rng.random() > 0.01 else [rng.choice(NAMES)]
+    return files, {"line": [*names, *line], **extra}
 
 
 def _option(option: Any, command: str, rng: random.Random, wrong: float) -> list[str]:
@@ -210,7 +225,9 @@ def _fixtures() -> Path:
     from tests.cli.helpers import news
     from tests.fuzz.words import _state
 
-    from metalda import LDA, Corpus, LabeledLDA, MetaLDA
+    from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_intrusion_tasks
+    from metalda.evaluation import IntrusionKey
+    from metalda.storage import write_document
 
     folder = Path(tempfile.mkdtemp(prefix="commands-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -245,6 +262,12 @@ def _fixtures() -> Path:
     LDA(3, **settings).fit(corpus).save(folder / "other")
     LabeledLDA(**settings).fit(corpus).save(folder / "labeled")
     Corpus.prepare(folder / "data.jsonl", folder / "prepared", text="text", labels="section")
+    themed = LDA(6, **settings).fit(corpus)
+    themed.save(folder / "themed")
+    key = IntrusionKey.load(write_intrusion_tasks(themed, folder / "tasks.html", corpus, n_words=2, n_documents=3))
+    for coder, choices in (("a", [task.intruder for task in key.tasks]), ("b", [0, None, *[1] * (len(key.tasks) - 2)])):
+        answers = {"tasks": key.id, "coder": coder, "answers": choices}
+        write_document(folder / f"answers-{coder}.json", "intrusion-answers", answers)
     return folder
 
 

@@ -1,8 +1,6 @@
 """The page in a browser: every view, without a network, and with text that means harm."""
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +12,12 @@ import metalda
 from contracts import corpus, quietly
 from marks import slow_after_first
 from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_report
+from report.chromium import SIZES, open_page
 from report.hostile import WORDS, hostile_corpus, hostile_model
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("no chromium to look at the page with", allow_module_level=True)
-playwright_api = pytest.importorskip("playwright.sync_api", reason="no playwright to steer chromium with")
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
 VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare"]
-UNSETTLED = "Too many auto-margin redraws"  # Plotly may say so on a busy machine; the chart is drawn all the same
-SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @dataclass
@@ -41,7 +25,7 @@ class Visit:
     """A page that was opened, and everything that went wrong on it."""
 
     page: Any
-    problems: list[str] = field(default_factory=list)
+    problems: list[str]
 
     def go(self, view: str) -> None:
         self.page.evaluate("view => { location.hash = `#/${view}`; }", view)
@@ -72,25 +56,9 @@ class Visit:
 
 
 def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -> Visit:
-    width, height = SIZES[size]
-    for earlier in browser.contexts:
-        earlier.close()
-    context = browser.new_context(offline=True, color_scheme=scheme, viewport={"width": width, "height": height})
-    context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
-    visited = Visit(context.new_page())
-    page, problems, address = visited.page, visited.problems, path.as_uri()
-    page.on("console", lambda m: problems.append(f"{m.type}: {m.text}") if UNSETTLED not in m.text else None)
-    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-    page.on("request", lambda r: problems.append(f"request: {r.url[:80]}") if not _own(r.url, address) else None)
-    page.on("popup", lambda _: problems.append("popup"))
-    page.goto(address)
+    visited = Visit(*open_page(browser, path, size, scheme))
     visited.settle()
     return visited
-
-
-def _own(url: str, address: str) -> bool:
-    return url.partition("#")[0] == address or url == "data:,"
 
 
 @pytest.fixture(scope="module")

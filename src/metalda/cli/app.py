@@ -45,6 +45,7 @@ COMMANDS = (
     Entry("predict", "Apply", "Predict labels of new documents."),
     Entry("evaluate", "Evaluate", "Compute held-out perplexity."),
     Entry("coherence", "Evaluate", "Compute topic coherence in a reference corpus."),
+    Entry("validate", "Evaluate", "Let people check the topics: word and topic intrusion."),
     Entry("stability", "Evaluate", "Compare the topics of several models."),
     Entry("chains", "Evaluate", "Compute R-hat and effective sample sizes."),
     Entry("reproduce", "Evaluate", "Run the experiments of the MetaLDA paper."),
@@ -137,15 +138,23 @@ def common(
     """Topic models that use the labels of documents and the features of words."""
 
 
-def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand:
-    """Load a command from its module: the function with its name, and the examples for its help, `EPILOG`."""
+def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand | TyperGroup:
+    """Load a command from its module: the function with its name, and the examples for its help, `EPILOG`.
+
+    A module with `COMMANDS` is a group of commands, such as ``metalda validate score``.
+    """
     module = import_module(f"metalda.cli.{entry.module}")
-    single = typer.Typer(rich_markup_mode=None, add_completion=False)
-    function = with_shared_options(getattr(module, entry.module), derived=not completing)
-    kind = _CommandToComplete if completing else Command
-    single.command(entry.name, cls=kind, epilog=module.EPILOG)(function)
-    command = typer.main.get_command(single)
-    assert isinstance(command, TyperCommand)
+    loaded = typer.Typer(rich_markup_mode=None, add_completion=False)
+    if hasattr(module, "COMMANDS"):
+        loaded.callback(help=entry.summary, epilog=module.EPILOG)(lambda: None)
+        for name, function in module.COMMANDS.items():
+            loaded.command(name, cls=Command, epilog=module.EPILOG)(with_shared_options(function))
+    else:
+        function = with_shared_options(getattr(module, entry.module), derived=not completing)
+        kind = _CommandToComplete if completing else Command
+        loaded.command(entry.name, cls=kind, epilog=module.EPILOG)(function)
+    command = typer.main.get_command(loaded)
+    assert isinstance(command, TyperCommand | TyperGroup)
     return command
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,26 +20,26 @@ from metalda.storage import replacing
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_FIRST, _LAST = ("data", "dom", "charts"), ("frame",)  # scripts that all views use, and the one that shows a view
+_FIRST, _LAST = ("text", "dom", "data", "views", "charts"), ("page", "frame")  # scripts before and after the views
 _SUFFIXES = (".html", ".htm")
-_STYLES = ("base", "parts", "print")
+_STYLES = ("base", "parts", "print")  # of every page
 _TEMPLATES = files("metalda.report").joinpath("templates")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def check_page(path: Path) -> None:
-    """Raise an error if a report cannot be written there, or if its packages are missing."""
+def check_page(path: Path, what: str = "a report", packages: Iterable[str] = ("jinja2", "plotly")) -> None:
+    """Raise an error if a page cannot be written there, or if one of its packages is missing."""
     if path.suffix.lower() not in _SUFFIXES:
-        raise InputError(f"{path}: a report is an HTML file: give a name that ends in .html")
+        raise InputError(f"{path}: {what} is an HTML file: give a name that ends in .html")
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is not a file; choose another name")
     if not path.parent.is_dir():
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    try:
-        import jinja2  # noqa: F401
-        import plotly  # noqa: F401
-    except ImportError as error:
-        raise missing_extra(error.name or "plotly", "report", "A report") from None
+    for package in packages:
+        try:
+            import_module(package)
+        except ImportError:
+            raise missing_extra(package, "report", what.capitalize()) from None
 
 
 def write_report(
@@ -106,18 +107,43 @@ def write_page(summary: Summary, path: Path) -> None:
 
 def render(summary: Summary) -> str:
     """Return the page as text."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
-    scripts = [_one_newline(get_plotlyjs()), _script()]
-    environment = Environment(loader=PackageLoader("metalda.report"), autoescape=True, undefined=StrictUndefined)
-    return environment.get_template("report.html").render(
+    views = sorted(each.name for each in _TEMPLATES.joinpath("views").iterdir() if each.name.endswith(".js"))
+    parts = (*map("js/{}.js".format, _FIRST), *map("views/{}".format, views), *map("js/{}.js".format, _LAST))
+    return fill_page(
+        "report.html",
+        title=summary.overview.title,
+        scripts=[get_plotlyjs(), join_scripts(parts)],
+        data=("summary", summary),
         summary=summary,
+    )
+
+
+def fill_page(
+    template: str,
+    *,
+    title: str,
+    scripts: Iterable[str],
+    data: tuple[str, object],
+    styles: Iterable[str] = (),
+    **values: object,
+) -> str:
+    """Return a page with the styles of every page and its own, its scripts, and its data as the id and the value."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    scripts = [_one_newline(script) for script in scripts]
+    style = _join(f"css/{name}.css" for name in (*_STYLES, *styles))
+    environment = Environment(loader=PackageLoader("metalda.report"), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template(template).render(
+        title=title,
         policy=_policy(scripts),
-        style=Markup(_one_newline(_join("css", (f"{name}.css" for name in _STYLES)))),
+        style=Markup(_one_newline(style)),
         scripts=[Markup(script) for script in scripts],
-        data=Markup(script_safe(summary)),
+        data_id=data[0],
+        data=Markup(script_safe(data[1])),
+        **values,
     )
 
 
@@ -127,17 +153,13 @@ def script_safe(value: object) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _script() -> str:
-    """Return all scripts as one: those that views use, the views, and the frame that shows a view."""
-    views = sorted(each.name for each in _TEMPLATES.joinpath("views").iterdir() if each.name.endswith(".js"))
-    parts = [_join("js", (f"{name}.js" for name in _FIRST)), _join("views", views)]
-    parts.append(_join("js", (f"{name}.js" for name in _LAST)))
-    body = "\n".join(parts)
-    return _one_newline(f'(() => {{\n"use strict";\n{body}\n}})();\n')
+def join_scripts(paths: Iterable[str]) -> str:
+    """Return scripts of the templates as one, in a scope of its own."""
+    return f'(() => {{\n"use strict";\n{_join(paths)}\n}})();\n'
 
 
-def _join(folder: str, names: Iterable[str]) -> str:
-    return "\n".join(_TEMPLATES.joinpath(folder).joinpath(name).read_text(encoding="utf-8") for name in names)
+def _join(paths: Iterable[str]) -> str:
+    return "\n".join(_TEMPLATES.joinpath(path).read_text(encoding="utf-8") for path in paths)
 
 
 def _one_newline(text: str) -> str:

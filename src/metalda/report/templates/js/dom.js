@@ -17,12 +17,6 @@ const name = (text) => el("bdi", { dir: "auto" }, visible(text));
 const say = (text) => { document.getElementById("status").textContent = text; };
 const named = (texts) => texts.flatMap((text, i) => (i ? [", ", name(text)] : [name(text)]));
 
-const topicTitle = (k) => (topics[k].label === null ? [topicName(k)] : [`${topicName(k)}: `, name(topics[k].label)]);
-const topicLink = (k) => el("a", { class: "whole", href: `#/topic/${k}` }, topicName(k));
-const labelLink = (j) => el("a", { href: `#/label/${j}` }, name(labels.names[j]));
-const wordLink = (place) => el("a", { href: `#/word/${place}` }, name(wordName(place)));
-const documentLink = (i) => el("a", { href: `#/document/${i}` }, name(docs.ids[i]));
-
 const card = (title, ...children) => el("section", { class: "card" }, title ? el("h2", {}, title) : null, children);
 const bar = (share, most, mark = null) => el("span", { class: "track", "aria-hidden": "true" },
   el("span", { class: "fill", style: { width: `${Math.min(100, (100 * share) / (most || 1))}%` } }),
@@ -72,12 +66,3 @@ function pages(n, size, show) {
   if (n) turn(0, false);
   return el("div", {}, place, n > size ? el("div", { class: "pager" }, back, forth, position) : null);
 }
-
-// Views by the first part of their address. A main view is in the navigation, in ascending `order`; a detail view gets
-// the numbers of its address as arguments. A view returns { title, lead, body } and, for details, the main view `nav`.
-const views = new Map(), menu = [];
-const addView = (key, title, order, build) => {
-  views.set(key, build);
-  menu.push({ key, title, order, href: key === "overview" ? "#/" : `#/${key}` });
-};
-const addDetail = (key, build) => { views.set(key, build); };

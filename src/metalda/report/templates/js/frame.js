@@ -1,4 +1,4 @@
-// The frame: navigation, theme, and the current view.
+// The frame: navigation, and the current view.
 const missing = (text) =>
   ({ title: ["Not found"], lead: text, body: [el("p", {}, el("a", { href: "#/" }, "Back to the overview"))] });
 menu.sort((a, b) => a.order - b.order);
@@ -31,13 +31,6 @@ function show(moved) {
   document.getElementById("main").dataset.shown = location.hash;
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
-  document.getElementById("theme").setAttribute("aria-label",
-    `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
-}
-const wantsDark = window.matchMedia("(prefers-color-scheme: dark)");
 const redraw = () => { const at = window.scrollY; show(false); window.scrollTo(0, at); };
 
 document.getElementById("nav").append(el("ul", {}, menu.map(({ key, href, title }) => {
@@ -45,16 +38,11 @@ document.getElementById("nav").append(el("ul", {}, menu.map(({ key, href, title 
   link.dataset.view = key;
   return el("li", {}, link);
 })));
-document.querySelector(".skip").addEventListener("click",
-  (event) => { event.preventDefault(); document.getElementById("main").focus(); });
-document.getElementById("theme").addEventListener("click",
-  () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
-wantsDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
 // Charts are drawn in light colors for paper.
 let themeBefore = null;
 window.addEventListener("beforeprint",
   () => { themeBefore = document.documentElement.dataset.theme; setTheme("light"); show(false); drawCharts(); });
 window.addEventListener("afterprint", () => { setTheme(themeBefore); redraw(); });
 window.addEventListener("hashchange", () => show(true));
-setTheme(wantsDark.matches ? "dark" : "light");
+startPage(redraw);
 show(false);

@@ -1,0 +1,15 @@
+// The registry of views, and links to them.
+const topicTitle = (k) => (topics[k].label === null ? [topicName(k)] : [`${topicName(k)}: `, name(topics[k].label)]);
+const topicLink = (k) => el("a", { class: "whole", href: `#/topic/${k}` }, topicName(k));
+const labelLink = (j) => el("a", { href: `#/label/${j}` }, name(labels.names[j]));
+const wordLink = (place) => el("a", { href: `#/word/${place}` }, name(wordName(place)));
+const documentLink = (i) => el("a", { href: `#/document/${i}` }, name(docs.ids[i]));
+
+// Views by the first part of their address. A main view is in the navigation, in ascending `order`; a detail view gets
+// the numbers of its address as arguments. A view returns { title, lead, body } and, for details, the main view `nav`.
+const views = new Map(), menu = [];
+const addView = (key, title, order, build) => {
+  views.set(key, build);
+  menu.push({ key, title, order, href: key === "overview" ? "#/" : `#/${key}` });
+};
+const addDetail = (key, build) => { views.set(key, build); };

@@ -1,0 +1,39 @@
+"""Pages in a real browser, without a network."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("no chromium to look at the page with", allow_module_level=True)
+playwright_api = pytest.importorskip("playwright.sync_api", reason="no playwright to steer chromium with")
+
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+UNSETTLED = "Too many auto-margin redraws"  # Plotly may say so on a busy machine; the chart is drawn all the same
+
+
+def open_page(
+    browser: Any, path: Path, size: str = "wide", scheme: str = "light", script: str = ""
+) -> tuple[Any, list[str]]:
+    """The opened page, and a list of everything that goes wrong on it; the script runs before those of the page."""
+    width, height = SIZES[size]
+    for earlier in browser.contexts:
+        earlier.close()
+    context = browser.new_context(offline=True, color_scheme=scheme, viewport={"width": width, "height": height})
+    context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
+    context.add_init_script(script)
+    page, problems, address = context.new_page(), [], path.as_uri()
+    page.on("console", lambda m: problems.append(f"{m.type}: {m.text}") if UNSETTLED not in m.text else None)
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda r: problems.append(f"request: {r.url[:80]}") if not _own(r.url, address) else None)
+    page.on("popup", lambda _: problems.append("popup"))
+    page.goto(address)
+    return page, problems
+
+
+def _own(url: str, address: str) -> bool:
+    return url.partition("#")[0] == address or url == "data:,"
