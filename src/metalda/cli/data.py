@@ -160,6 +160,14 @@ class WordFiles:
             rich_help_panel=options.WORDS,
         ),
     ] = None
+    real_features: Annotated[
+        bool,
+        typer.Option(
+            "--real-features",
+            help="Learn from the word vectors as numbers instead of binary features. It takes longer.",
+            rich_help_panel=options.WORDS,
+        ),
+    ] = False
     word_features: Annotated[
         Path | None,
         typer.Option(
@@ -183,22 +191,29 @@ class WordFiles:
                 )
         if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
             raise InputError("give --embeddings or --word-features, not both")
+        if self.real_features and (self.embeddings is None or self.word_features is not None):
+            raise InputError("--real-features takes the numbers of word vectors: give --embeddings FILE alone")
+        if self.real_features and "word_features" not in known:
+            raise InputError(f"--real-features: {who} uses no word features: leave it out")
 
-    def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
+    def read(
+        self, known: Collection[str], training: Sequence[str], wanted: Sequence[str] | None = None
+    ) -> dict[str, Any]:
         """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
-        Only vectors of the vocabulary are read, or all if it is None. They are also converted to binary features,
-        unless a file gives the features.
+        Only vectors of the words `wanted` are read, or all if it is None. They are also converted to features, unless a
+        file gives the features: to binary ones, or to numbers, which are standardized over the `training` vocabulary.
         """
         from metalda import Embeddings, WordFeatures
 
         found: dict[str, Any] = {}
         if self.embeddings is not None:
-            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=wanted)
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
         elif "embeddings" in found and "word_features" in known:
-            found["word_features"] = found["embeddings"].binarize()
+            vectors = found["embeddings"]
+            found["word_features"] = vectors.standardize(training) if self.real_features else vectors.binarize()
         return {name: value for name, value in found.items() if name in known}
 
 

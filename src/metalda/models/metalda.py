@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
+# The weights of numbers of words take longer than all tokens, so they are not updated in every iteration.
+REAL_FEATURES: dict[str, Any] = {"interval": 10, "block_size": 8, "slices": 0.02}
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -44,8 +46,9 @@ class MetaLDA(TopicModel):
     word_prior : {"features", "default"} or float
         Prior of the word probabilities of a topic: learned from word features ("features"), one learned value per
         topic ("default"), or a fixed symmetric Dirichlet parameter such as 0.01.
-    word_features : WordFeatures, DataFrame or mapping, optional
-        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
+    word_features : WordFeatures, Embeddings, DataFrame or mapping, optional
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed. Embeddings
+        themselves are numbers, as with ``Embeddings.standardize()``.
     prevalence : str, optional
         Formula for the columns that inform topic proportions: ``"section + s(year) + section:year"``. Terms are columns
         of labels or numbers, ``s(year)`` or ``s(year, df=7)`` for a smooth curve over a number, ``a:b`` for an
@@ -181,8 +184,13 @@ class MetaLDA(TopicModel):
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return self._learned(design, START_BETA, self.nu, 0.0)
+            prior = self._learned(design, START_BETA, self.nu, 0.0)
+            return replace(prior, **REAL_FEATURES) if design.has_numbers else prior
         return Fixed(design, self.word_prior)
+
+    @property
+    def _real_features(self) -> bool:
+        return self.weight_prior == "normal" and self.nu is None
 
     def _learned(
         self, design: Design, start: float, shape: float | Mapping[str, float] | None, level_precision: float
