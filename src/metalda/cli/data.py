@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 
+_NOT_READING = ("no_labels", "document_vectors")  # options that have an effect on a prepared corpus too
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """How training data are read: the options of every command that trains."""
@@ -98,7 +101,7 @@ class NewTextOptions:
 
         labels = self._labels()
         if is_saved(data):
-            given = {name: value for name, value in vars(self).items() if name != "no_labels"}
+            given = {name: value for name, value in vars(self).items() if name not in _NOT_READING}
             _refuse_options(data, {**given, "id": id}, self)
             corpus = Corpus.load(data)
             return corpus.without_labels() if labels["labels"] == [] else corpus
@@ -138,6 +141,20 @@ class NewDocumentOptions(NewTextOptions):
         ),
     ] = False
     label_delimiter: options.Delimiter = None
+    document_vectors: options.DocumentVectors = None
+
+    def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
+        """Read new documents like the training data, with their vectors if the model learned from vectors."""
+        learned = model.schema_ is not None and bool(model.schema_.vectors) and model.uses_labels
+        if learned and self.document_vectors is None and not self.no_labels:
+            raise InputError(
+                "the model learned from vectors of documents: give those of DATA with --document-vectors FILE.npy, or "
+                "read no labels and vectors with --no-labels"
+            )
+        if self.document_vectors is not None and not learned:
+            raise InputError("--document-vectors: the model did not learn from vectors of documents: leave it out")
+        corpus = super().read(model, data, id=id, verbose=verbose)
+        return corpus if self.no_labels else options.add_vectors(corpus, self.document_vectors)
 
     def _labels(self) -> dict[str, Any]:
         labels = options.columns(self.labels)

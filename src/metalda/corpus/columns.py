@@ -20,6 +20,7 @@ from metalda.corpus.labels import label_names
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
+from metalda.corpus.vectors import VECTORS
 from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError, hint
 from metalda.utils.frames import is_missing
@@ -94,7 +95,7 @@ class Columns:
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
         """Return the labels of all documents, given those by name; numeric columns come after them."""
-        if not self._schema.has_labels:
+        if not self._labels and not self._numeric:
             return None
         parts = [named, *self.numeric_labels()]
         names = tuple(name for part in parts for name in part.names)
@@ -285,8 +286,10 @@ def columns_of_labels(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
         fixed |= dict.fromkeys(interval_names(column, edges), column)
     fixed |= {column: column for column in schema.numbers}
     named = sorted(set(schema.labels).difference(schema.bins, schema.numbers), key=len, reverse=True)
+    vectors = dict.fromkeys(schema.vectors, VECTORS)
     if not fixed and len(named) == 1:
-        return tuple(named[0] for _ in names)
+        return tuple(vectors.get(name, named[0]) for name in names)
+    fixed |= vectors
     of_prefix = {f"{column}=": column for column in named}
     return tuple(fixed.get(name) or next((of_prefix[p] for p in of_prefix if name.startswith(p)), "") for name in names)
 

@@ -217,7 +217,7 @@ class Embeddings:
                 f"no word of the vocabulary has a vector; vectors are of {examples(self.words)}, the vocabulary has "
                 f"{examples(vocabulary)}. If the case differs, lower-case the texts"
             )
-        return vectors[known]
+        return np.asarray(vectors[known])
 
 
 def _binary_block(vectors: np.ndarray) -> sparse.csr_array:

@@ -178,7 +178,7 @@ class Terms:
             return labels
         owners = columns_of_labels(labels.names, schema)
         used = {"", *self.labels, *self.numbers}
-        return labels.select([name for name, owner in zip(labels.names, owners, strict=True) if owner in used])
+        return labels.select([name for name, own in zip(labels.names, owners, strict=True) if used & {name, own}])
 
     def design_columns(self, labels: NamedMatrix, schema: Schema | None, names: Sequence[str]) -> NamedMatrix:
         """Return the columns of the design with these names for new documents."""
@@ -386,8 +386,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _scales(schema: Schema | None) -> dict[str, Sequence[float]]:
     """Return center and scale of the columns that a corpus has standardized."""
-    found = {} if schema is None else schema.numbers
-    return {column: scale for column, scale in found.items() if scale is not None}
+    return {} if schema is None else schema.scales
 
 
 def _share(value: Any) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from metalda.corpus import Corpus
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
-# The weights of numbers of words take longer than all tokens, so they are not updated in every iteration.
-REAL_FEATURES: dict[str, Any] = {"interval": 10, "block_size": 8, "slices": 0.02}
+# Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
+MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
+MANY = 200_000  # values in the design
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -102,7 +104,8 @@ class MetaLDA(TopicModel):
     chains_ : tuple of MetaLDA
         The chains, each as a fitted model of its own.
     history_ : DataFrame
-        A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
+        A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words (0 in an
+        iteration that does not update their weights).
     vocabulary_ : tuple of str
         Words, in the order of the columns of `components_`.
     label_names_ : tuple of str
@@ -184,8 +187,7 @@ class MetaLDA(TopicModel):
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            prior = self._learned(design, START_BETA, self.nu, 0.0)
-            return replace(prior, **REAL_FEATURES) if design.has_numbers else prior
+            return self._learned(design, START_BETA, self.nu, 0.0)
         return Fixed(design, self.word_prior)
 
     @property
@@ -199,7 +201,9 @@ class MetaLDA(TopicModel):
         if shapes and self.weight_prior != "normal":
             raise InputError('mu by column needs weight_prior="normal", which learns the strength of the other columns')
         if not isinstance(shape, Real) and self.weight_prior == "normal":
-            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes)
+            n_numbers = np.count_nonzero(design.is_number[design.row_labels])
+            settings = MANY_NUMBERS if n_numbers > MANY else {}
+            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes, **settings)
         return Gamma(design, start, shape if isinstance(shape, Real) else 1.0)
 
     def _word_features(self) -> WordFeatures | None:
