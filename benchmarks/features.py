@@ -2,7 +2,8 @@
 
 Labels are hidden from training. The table has held-out perplexity, agreement of the dominant topic with the labels
 (NMI), coherence and CPU seconds: without features, with them and a learned strength (the default), with vectors as
-numbers, with the strength fixed, and with vectors that are dealt to random words. Runs are kept in the folder `--out`, so that the script can be interrupted.
+numbers, with the strength fixed, and with vectors that are dealt to random words. Runs are kept in the folder `--out`,
+so that the script can be interrupted.
 """
 
 from __future__ import annotations
