@@ -39,6 +39,7 @@ def _fit(formula, corpus=CORPUS, resolution=None):
         ("genre + s(year)", [[Factor("genre")], [Factor("year", 5)]]),
         ("1 + genre*s(year, df=7)", [[Factor("genre")], [Factor("year", 7)], [Factor("genre"), Factor("year", 7)]]),
         ("~ `my column`:b", [[Factor("my column"), Factor("b")]]),
+        ("s(`a (b), c`, df=3)", [[Factor("a (b), c", 3)]]),
         ("s(`my column`, 4) + levels(section)", [[Factor("my column", 4)], [Factor("section", levels=True)]]),
     ],
 )

@@ -193,3 +193,17 @@ def test_curvature_is_not_counted_as_labels(corpus, model):
     assert "2 topics, 7 words, 4 labels, 1 number;" in model._repr_html_inner()
     plain = MetaLDA(2, n_iter=4, random_state=0, verbose=False).fit(corpus)
     assert "2 labels, 1 number;" in plain._repr_html_inner()
+
+
+def test_labels_with_colons_are_factors_of_interactions(corpus):
+    """Else the slope of the number, which is the sum of those of all labels, would not be identified."""
+    frame = pd.DataFrame({"text": ["steam coal", "web phone"] * 10, "k": ["a:b", "c"] * 10, "year": range(20)})
+    model = MetaLDA(2, prevalence="k*year", n_iter=80, random_state=0, verbose=False)
+    model.fit(Corpus.from_frame(frame, labels="k", numbers="year"))
+    assert model.fitted_.labels.terms.factors_of("k=a:b:year") == ["k=a:b", "year"]
+    assert model.label_effects()["effect"].notna().all()
+
+
+def test_values_of_a_grid_are_not_lists(model):
+    with pytest.raises(InputError, match="a value or a list of values"):
+        model.prevalence_at({"year": np.array([[1990, 2000]])})

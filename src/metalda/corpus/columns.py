@@ -28,6 +28,8 @@ from metalda.utils.frames import is_missing
 logger = logging.getLogger(__name__)
 
 _TEXT_FIELDS = ("text", "body", "content", "abstract", "document")
+_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_ROUNDING = 0.01  # of the center of a number, in standard deviations
 _DECIMAL_COMMA = re.compile(r"[-+]?[\d.]*,\d+")
 _POINT_FOR_COMMA = {ord(","): ".", ord("."): "?"}  # a point between thousands is not a decimal mark
 
@@ -196,6 +198,10 @@ class NumericColumn(ABC):
             )
         except (TypeError, ValueError, OverflowError):
             problem = f"the field {self.name!r} holds {_short(value)}, not a number"
+            if isinstance(value, bool):
+                problem += "; read it as labels (labels=, --labels)"
+            elif hasattr(value, "year") or (isinstance(value, str) and _DATE.match(value)):
+                problem += "; convert dates to numbers, such as the year"
             if self._decimal == "." and isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip()):
                 problem += "; if the comma is the decimal mark, give decimal=',' (--decimal ,)"
             raise InputError(problem) from None
@@ -256,7 +262,16 @@ class ScaledColumn(NumericColumn):
         values = np.array(self._values)
         known = values[~np.isnan(values)]
         self._require_two_values(known, "no effect can be learned from it")
-        return float(f"{known.mean():.6g}"), float(f"{known.std():.6g}")
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            mean, deviation = float(known.mean()), float(known.std())
+        if not (math.isfinite(mean) and 1e-150 < deviation < math.inf):
+            raise InputError(
+                f"the field {self.name!r} has numbers from {known.min():g} to {known.max():g}, which cannot be "
+                "standardized: use other units"
+            )
+        center = float(f"{mean:.6g}")
+        is_near = abs(center - mean) < _ROUNDING * deviation  # unlike that of timestamps of a few minutes
+        return center if is_near else mean, float(f"{deviation:.6g}")
 
     def labels(self) -> NamedMatrix:
         """Return the numbers as one column with the name of theirs."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metalda.corpus.files import one_line, reading
+from metalda.corpus.files import reading
 from metalda.corpus.matrix import NamedMatrix
 from metalda.errors import InputError, hint
 from metalda.storage import Remote
@@ -27,8 +27,8 @@ def read_vectors(path: Path) -> NDArray[Any]:
             array = np.load(path, allow_pickle=False)
     except InputError:
         raise
-    except Exception as error:  # NumPy raises many types for a damaged header
-        raise InputError(f"{path}: not a readable .npy file: {one_line(error)}") from None
+    except Exception:  # NumPy raises many types for a damaged header, or for pickled objects
+        raise InputError(f"{path}: not a matrix of numbers in NumPy's format; save it with numpy.save") from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path}: holds several arrays; save one matrix with numpy.save")
     return array

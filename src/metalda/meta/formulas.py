@@ -12,7 +12,7 @@ MOST_CHARACTERS = 10_000
 _CALL = re.compile(
     r"(?P<name>\w+)\(\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>[^`,]+?))\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
 )
-_QUOTED = re.compile(r"`[^`]*`|\w+\([^()]*\)")  # columns in backticks, and s(column, df=5)
+_QUOTED, _CALLS = re.compile(r"`[^`]*`"), re.compile(r"\w+\([^()]*\)")
 _FOREIGN = re.compile(r"[^\w\s.+\-:*/()`]")
 
 
@@ -45,7 +45,7 @@ def parse(formula: str) -> tuple[Term, ...]:
     if "**" in formula or "^" in formula:  # which may stand for any number of terms
         raise InputError(f"prevalence={formula!r}: write interactions as a:b or a*b, not as powers")
     formula = formula.lstrip(" ~")
-    if foreign := _FOREIGN.search(_QUOTED.sub("", formula)):
+    if foreign := _FOREIGN.search(_CALLS.sub("", _QUOTED.sub("", formula))):
         raise InputError(
             f"prevalence={formula!r}: {foreign[0]!r} has no meaning in a formula; join columns with + : or *, and "
             "write names that are not plain words in backticks, as in `my column`"

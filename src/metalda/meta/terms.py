@@ -232,6 +232,16 @@ class Terms:
         """Return whether a column of the design is a part of a curve, whose weight alone says nothing."""
         return any(part.rpartition(" ")[0] in self.curves for part in name.split(":"))
 
+    def factors_of(self, name: str) -> list[str]:
+        """Return the columns whose product a column of the design is; labels may contain colons."""
+        parts, factors = name.split(":"), []
+        while parts:
+            sizes = range(len(parts), 0, -1)
+            size = next((n for n in sizes if ":".join(parts[:n]) in self.label_names), 1)
+            factors.append(":".join(parts[:size]))
+            parts = parts[size:]
+        return factors
+
     def require_column(self, column: str) -> None:
         """Raise InputError if the terms have no column with this name."""
         if column not in self.labels and column not in self.numbers:
@@ -322,7 +332,7 @@ class Terms:
         if not isinstance(saved, dict) or set(saved) != {"formula", "labels", "numbers", "curves"}:
             raise ValueError("the terms do not have the fields of terms")
         labels = {
-            str(column) or NO_COLUMN: {str(name): _share(share) for name, share in own.items()}
+            str(column): {str(name): _share(share) for name, share in own.items()}
             for column, own in saved["labels"].items()
         }
         numbers = {str(column): Number(**own) for column, own in saved["numbers"].items()}

@@ -205,4 +205,6 @@ def _values(column: Any, values: Any) -> list[Any]:
     own = [value.item() if isinstance(value, np.generic) else value for value in (values if several else [values])]
     if not own:
         raise InputError(f"at[{column!r}] has no values")
+    if any(isinstance(value, list | tuple | set | dict | np.ndarray) for value in own):
+        raise InputError(f"at[{column!r}] must be a value or a list of values, not a list of lists")
     return list(dict.fromkeys(own))
