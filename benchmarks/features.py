@@ -1,13 +1,15 @@
 """Do word features help, and do they harm? ``python -m benchmarks.features --out runs [--corpora ws,tmn]``.
 
 Labels are hidden from training. The table has held-out perplexity, agreement of the dominant topic with the labels
-(NMI) and coherence: without features, with them and a learned strength (the default), with the strength fixed, and with
-vectors that are dealt to random words. Runs are kept in the folder `--out`, so that the script can be interrupted.
+(NMI), coherence and CPU seconds: without features, with them and a learned strength (the default), with vectors as
+numbers, with the strength fixed, and with vectors that are dealt to random words. Runs are kept in the folder `--out`,
+so that the script can be interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,13 +28,14 @@ from metalda.evaluation.runs import RunStore, run_jobs
 SETTINGS: dict[str, dict[str, Any]] = {
     "none": {"word_prior": "default"},
     "learned": {},
+    "real": {},  # vectors as numbers
     "nu = 0.1": {"nu": 0.1},
     "nu = 1": {"nu": 1.0},
     "nu = 10": {"nu": 10.0},
     "nu = 50": {"nu": 50.0},
     "random": {},  # vectors of other words
 }
-MEASURES = {"perplexity": "{:.0f}", "nmi": "{:.3f}", "coherence": "{:.3f}"}
+MEASURES = {"perplexity": "{:.0f}", "nmi": "{:.3f}", "coherence": "{:.3f}", "seconds": "{:.0f}"}
 CORPORA = ("ws", "tmn", "20 newsgroups", "computing", "docstrings")
 
 
@@ -63,6 +66,12 @@ def load_features(is_random: bool) -> WordFeatures:
     return vectors.binarize()
 
 
+def _features(setting: str, train: Corpus) -> WordFeatures | None:
+    if setting == "real":
+        return load_vectors().standardize(train.vocabulary)
+    return None if setting == "none" else load_features(setting == "random")
+
+
 @dataclass(frozen=True)
 class FeatureRun:
     """One fit."""
@@ -82,13 +91,15 @@ class FeatureRun:
         model = MetaLDA(
             self.n_topics,
             doc_prior="default",
-            word_features=None if self.setting == "none" else load_features(self.setting == "random"),
+            word_features=_features(self.setting, train),
             n_iter=self.n_iter,
             random_state=self.seed,
             verbose=False,
             **SETTINGS[self.setting],
         )
+        start = time.process_time()
         model.fit(train)
+        seconds = time.process_time() - start
         assert train.labels is not None
         labeled = np.diff(train.labels.matrix.indptr) > 0
         first_label = train.labels.matrix.indices[train.labels.matrix.indptr[:-1][labeled]]
@@ -98,6 +109,7 @@ class FeatureRun:
             "perplexity": model.perplexity(test),
             "nmi": float(normalized_mutual_info_score(first_label, model.doc_topics_[labeled].argmax(axis=1))),
             "coherence": float(np.nanmean(coherence)),
+            "seconds": seconds,
         }
 
 
@@ -112,7 +124,8 @@ def table(store: RunStore) -> str:
         for measure, form in MEASURES.items():
             shown = []
             for setting in SETTINGS:
-                values = [result[measure] for result in results.get((corpus, n_topics, setting), [])]
+                own = results.get((corpus, n_topics, setting), [])
+                values = [result[measure] for result in own if measure in result]
                 text = form.format(fmean(values)) if values else ""
                 spread = f" ± {form.format(stdev(values))}" if len(values) > 1 else ""
                 shown.append(text + spread)

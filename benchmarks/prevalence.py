@@ -85,8 +85,8 @@ def cover(seed: int) -> list[dict[str, Any]]:
     true_of = {int(k): int(j) for k, j, s in zip(own, true, similarity, strict=True) if s >= 0.9}
     if len(true_of) < N_TOPICS:
         return []  # the topics of a corpus that were not found have no true effects
-    names = terms.column_names
-    at = terms.grid({"year": GRID.tolist()})
+    at = terms.grid({"year": GRID.tolist()}, model.label_names_)
+    names = at.names
     logs = at.matrix @ weights[:-1] + weights[-1]
     proportions = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
     rows = []

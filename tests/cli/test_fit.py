@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import metalda
@@ -248,6 +249,35 @@ def test_embeddings_become_features_of_unseen_words_too(run: Run, data: Path, wr
     options = ("--embeddings", vectors, "--vocabulary-only")
     assert run("fit", data, "-o", tmp_path / "m", "--text", "body", *options, *FAST).exit_code == 0
     assert "kitten" not in metalda.load(tmp_path / "m").word_features.words
+
+
+def test_embeddings_may_be_numbers(run: Run, data: Path, write: Write, tmp_path: Path) -> None:
+    vectors = write("vectors.txt", "cat 1 -1 0.5\ndog 1 -1 0.2\nkitten 1 -1 0.5\nrain -1 1 0.1\n")
+    given = ("--text", "body", "--embeddings", vectors, "--real-features")
+    assert run("fit", data, "-o", tmp_path / "m", *given, *FAST).exit_code == 0
+    model = metalda.load(tmp_path / "m")
+    assert model.feature_names_ == ("dim0", "dim1", "dim2")
+    of_training = model.word_features.rows(["cat", "dog", "rain"]).matrix.toarray()  # not kitten
+    np.testing.assert_allclose(of_training.std(axis=0), 1, rtol=1e-6)
+    assert "dim0" in run("effects", tmp_path / "m", "--features").stdout
+    refused = run("fit", data, "-o", tmp_path / "m", *given, "--weight-prior", "gamma", *FAST)
+    assert refused.exit_code == 2
+    assert "word features with numbers need a normal prior" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--real-features",), "give --embeddings FILE alone"),
+        (("--real-features", "--embeddings", "v.txt", "--model", "lflda"), "--model lflda uses no word features"),
+    ],
+)
+def test_real_features_need_vectors(
+    run: Run, data: Path, tmp_path: Path, options: tuple[str, ...], expected: str
+) -> None:
+    result = run("fit", data, "-o", tmp_path / "m", "--text", "body", *options, *FAST)
+    assert result.exit_code == 2
+    assert expected in result.stderr
 
 
 def test_quiet_prints_nothing(run: Run, data: Path, write: Write, tmp_path: Path) -> None:

@@ -233,3 +233,25 @@ def test_labels_know_their_columns():
     assert columns_of_labels(alone.label_names, alone.schema) == ("a", "a")
     number = Corpus.from_frame(frame, text="text", labels="a", numbers="year")
     assert columns_of_labels(number.label_names, number.schema) == ("a", "a", "year")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1e300, 1.0], "numbers from 1 to 1e\\+300, which cannot be standardized"),
+        ([1e-300, 2e-300], "which cannot be standardized"),
+        (["2020-01-31", "2020-02-01"], "'2020-01-31', not a number; convert dates to numbers"),
+        (list(pd.to_datetime(["2020-01-31", "2020-02-01"])), "convert dates to numbers"),
+        ([True, False], "read it as labels"),
+    ],
+)
+def test_numbers_that_cannot_be_standardized_are_refused(values, expected):
+    with pytest.raises(InputError, match=expected):
+        Corpus.from_frame(pd.DataFrame({"text": ["a cat", "a dog"], "x": values}), numbers="x")
+
+
+def test_numbers_in_a_narrow_range_are_centered():
+    """Seconds of a minute: six digits of their mean would be 1,000 standard deviations off."""
+    seconds = 1_700_012_345 + np.arange(4)
+    frame = pd.DataFrame({"text": ["cat"] * 4, "second": seconds})
+    assert abs(Corpus.from_frame(frame, numbers="second").labels.matrix.toarray().mean()) < 1e-6

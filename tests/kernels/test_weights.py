@@ -260,6 +260,28 @@ def test_an_empty_topic_has_no_tables_and_no_q(features):
     assert drawn.label_tables[:, 1:].sum() == 0
 
 
+@given(seed=st.integers(0, 999), first=st.integers(0, 1))
+@settings(derandomize=True, max_examples=30, deadline=None)
+def test_tables_of_words_are_multiplied_by_the_values_of_their_features(seed, first):
+    """The tables of each word are those that it has with a feature of its own, given equal beta and random numbers."""
+    rng = np.random.default_rng(seed)
+    words, topics = rng.integers(0, 5, 30).astype(np.int32), rng.integers(0, 3, 30).astype(np.uint16)
+    values = np.column_stack([rng.normal(size=(5, 2)) * (rng.random((5, 2)) < 0.8), np.ones(5)])
+    values[4, :2] = 0  # a word without features
+
+    def draw(matrix):
+        names = tuple(f"f{j}" for j in range(matrix.shape[1]))
+        design = Design.build(NamedMatrix(sparse.csr_array(matrix), names), 5, real=True)
+        prior = Normal(design, 0.5, 1.0)
+        counts = TopicCounts.count(words, topics, 3, design)
+        beta = prior.beta(prior.start_weights(3))
+        return counts.draw_tables(beta, first, 3, np.random.default_rng(seed)).label_tables
+
+    by_word = draw(np.eye(5))[:5]
+    np.testing.assert_allclose(draw(values[:, :2]), values.T @ by_word, atol=1e-9)
+    assert (by_word[:, :first] == 0).all()
+
+
 @given(
     entries=st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 40), st.sampled_from([1.0, 2.5])), max_size=8

@@ -360,3 +360,25 @@ def test_damaged_arrays_are_a_storage_error():
         Embeddings.from_arrays({**document, "n_dimensions": 3}, arrays)
     with pytest.raises(StorageError, match="damaged"):
         Embeddings.from_arrays(document, {})
+
+
+def test_standardized_dimensions_have_mean_0_and_deviation_1_over_the_vocabulary():
+    vectors = np.random.default_rng(0).normal(3, 2, (40, 4)).astype(np.float32)
+    vectors[:, 2] = 0.1  # tells nothing of words
+    embeddings = Embeddings(tuple(f"w{i}" for i in range(40)), vectors)
+    chosen = [f"w{i}" for i in range(0, 40, 2)]
+    for vocabulary, rows in ((None, slice(None)), ([*chosen, "unknown"], slice(0, 40, 2))):
+        features = embeddings.standardize(vocabulary)
+        assert features.features.names == ("dim0", "dim1", "dim3")
+        expected = (vectors - vectors[rows].mean(axis=0)) / np.maximum(vectors[rows].std(axis=0), 1e-9)
+        found = features.rows(embeddings.words).matrix.toarray()
+        np.testing.assert_allclose(found, expected[:, [0, 1, 3]], atol=1e-5)
+    assert not features.rows(["unknown"]).matrix.nnz  # an average word
+    assert repr(features) == "WordFeatures(40 words × 3 features with numbers)"
+
+
+def test_vectors_that_cannot_be_standardized_are_refused():
+    with pytest.raises(InputError, match="all of these word vectors are equal"):
+        Embeddings(("cat", "dog"), [[1.0, 2.0], [1.0, 2.0]]).standardize()
+    with pytest.raises(InputError, match="no word of the vocabulary has a vector"):
+        Embeddings(WORDS, VECTORS).standardize(["unknown"])

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.interpolate import BSpline
 
 from metalda import Corpus
-from metalda.corpus import NamedMatrix
+from metalda.corpus import NamedMatrix, Schema
 from metalda.errors import InputError
 from metalda.meta.curves import Curve
 from metalda.meta.formulas import Factor, parse
@@ -39,6 +39,7 @@ def _fit(formula, corpus=CORPUS, resolution=None):
         ("genre + s(year)", [[Factor("genre")], [Factor("year", 5)]]),
         ("1 + genre*s(year, df=7)", [[Factor("genre")], [Factor("year", 7)], [Factor("genre"), Factor("year", 7)]]),
         ("~ `my column`:b", [[Factor("my column"), Factor("b")]]),
+        ("s(`a (b), c`, df=3)", [[Factor("a (b), c", 3)]]),
         ("s(`my column`, 4) + levels(section)", [[Factor("my column", 4)], [Factor("section", levels=True)]]),
     ],
 )
@@ -51,11 +52,20 @@ def test_a_formula_has_terms(formula, terms):
     [
         ("", "has no term"),
         ("genre +", "is not a formula"),
+        ("genre|year", r"'\|' has no meaning in a formula; join columns with"),
+        ("genre + (1|year)", r"'\|' has no meaning"),
+        ("genre, year", "',' has no meaning"),
+        ("my genre", "backticks around names with spaces"),
+        ("~", "has no term"),
+        ("s(year, df=abc)", r"'s\(year, df=abc\)' is not known"),
+        ("s()", r"'s\(\)' is not known"),
+        ("gnre", r"no column 'gnre'; it has .*\. Did you mean 'genre'\?"),
+        ("Year", r"Did you mean 'year'\?"),
         ("s(year", "is not a formula"),
         ("y ~ genre", "without a left side"),
         ("log(year)", r"'log\(year\)' is not known"),
         ("__import__('os').system('true')", "is not a formula"),
-        ("{print(1)}", "is not known"),
+        ("{print(1)}", "'{' has no meaning"),
         ("s(year, df=2)", "between 3 and 50"),
         ("(genre + section)**9", "write interactions as a:b"),
         ("genre" + " + genre" * 10_000, "at most 10,000 characters"),
@@ -91,9 +101,32 @@ def test_columns_have_names_and_groups():
 
 
 def test_an_interaction_with_too_many_columns_is_refused(monkeypatch):
-    monkeypatch.setattr("metalda.meta.terms.MOST_COLUMNS", 10)
-    with pytest.raises(InputError, match="genre:section has 12 columns, and at most 10 are possible"):
+    n_columns = len(_fit("genre:section")[1].names)
+    assert n_columns < 12  # possible columns that no document has do not count
+    monkeypatch.setattr("metalda.meta.terms.MOST_COLUMNS", n_columns)
+    assert len(_fit("genre:section")[1].names) == n_columns
+    monkeypatch.setattr("metalda.meta.terms.MOST_COLUMNS", n_columns - 1)
+    with pytest.raises(InputError, match=f"genre:section has {n_columns} columns in these documents, and at most"):
         _fit("genre:section")
+
+
+def test_interactions_of_many_labels_cost_what_occurs():
+    """A billion columns are possible, of which 40 occur."""
+    n = 40
+    matrix = sparse.eye_array(n, format="csr")
+    wide = sparse.csr_array((matrix.data, matrix.indices * 700, matrix.indptr), shape=(n, 30_000))
+    names = tuple(f"{column}={i}" for column in "ab" for i in range(30_000))
+    labels = NamedMatrix(sparse.csr_array(sparse.hstack([wide, wide])), names)
+    schema = Schema(labels=("a", "b")).fitted()
+    terms = Terms.fit("a:b", labels, schema)
+    columns = terms.fit_columns(labels, schema, None)
+    assert columns.names[:2] == ("a=0:b=0", "a=700:b=700")
+    assert set(terms.groups_of(columns.names)) == {"a:b"}
+    again = terms.design_columns(labels[::2], schema, columns.names).matrix.toarray()
+    np.testing.assert_array_equal(again, columns.matrix.toarray()[::2])
+    grid = terms.grid({"a": ["700"]}, columns.names)
+    assert grid.names == columns.names
+    np.testing.assert_allclose(grid.matrix.toarray(), np.eye(n)[[1]] / n)
 
 
 def test_labels_of_two_columns_interact_where_documents_have_both():
@@ -236,4 +269,6 @@ def test_one_curve_has_one_df():
 
 def test_a_label_column_without_labels_has_no_columns():
     terms = Terms.fit(None, NamedMatrix(sparse.csr_array((2, 0)), ()), None)
-    assert terms.column_names == ()
+    assert terms.groups_of(()) == ()
+    with pytest.raises(KeyError):
+        terms.groups_of(("a",))

@@ -207,7 +207,7 @@ def test_combine_numbers_names_that_clash():
     [
         (("a",), [[1.0], [1.0]], "1 words for 2 rows"),
         (("a", "a"), [[1.0], [1.0]], "'a' occurs twice"),
-        (("a", "b"), [[1.0], [0.5]], "must be 0 or 1"),
+        (("a", "b"), [[1.0], [1e300]], "must be below 3e38"),
     ],
 )
 def test_the_constructor_checks_words_and_bits(names, matrix, expected):
@@ -263,8 +263,9 @@ def test_as_word_features_takes_what_users_have():
     assert as_word_features(features) is features
     assert as_mapping(as_word_features(mapping)) == {"cat": {"animal"}}
     assert as_mapping(as_word_features(pd.DataFrame({"animal": [1]}, index=["cat"]))) == {"cat": {"animal"}}
-    with pytest.raises(InputError, match=r"embeddings\.binarize\(\)"):
-        as_word_features(Embeddings(("cat",), [[1.0]]))
+    vectors = Embeddings(("cat", "dog"), [[1.0, 2.0], [3.0, 2.0]])
+    assert as_word_features(vectors) is as_word_features(vectors)
+    assert as_word_features(vectors).features.names == ("dim0",)
     with pytest.raises(InputError, match="not list"):
         as_word_features(["cat"])
 
@@ -278,3 +279,17 @@ def test_combined_features_know_their_sources():
     assert WordFeatures.from_arrays(*both.to_arrays()).sources == (1, 2)
     with pytest.raises(InputError, match="a number from 1"):
         WordFeatures(first.words, first.features, (0,))
+
+
+def test_numbers_are_combined_and_saved_with_their_values():
+    vectors = Embeddings(("cat", "dog", "rain"), [[1.0, 2.0], [3.0, 2.5], [0.1, 7.0]]).standardize()
+    both = vectors | WordFeatures.from_mapping({"cat": "animal", "sun": "weather"})
+    assert both.sources == (1, 1, 2, 2)
+    np.testing.assert_array_equal(both.rows(vectors.words).matrix.toarray()[:, :2], vectors.features.matrix.toarray())
+    again = WordFeatures.from_arrays(*both.to_arrays())
+    np.testing.assert_array_equal(again.features.matrix.toarray(), both.features.matrix.toarray())
+    assert not again.is_binary
+    document, arrays = both.to_arrays()
+    for values in (arrays["values"][1:], arrays["values"].astype(np.float64), np.full_like(arrays["values"], np.nan)):
+        with pytest.raises(StorageError, match="word features are damaged"):
+            WordFeatures.from_arrays(document, {**arrays, "values": values})

@@ -7,6 +7,7 @@ import pytest
 import metalda
 from metalda import DMR, LDA, Corpus, MetaLDA
 from metalda.errors import InputError
+from metalda.models.prevalence import default_values
 
 OLD, NEW = ["steam", "coal", "farm", "mill"], ["web", "phone", "data", "app"]
 
@@ -170,3 +171,39 @@ def test_the_strength_of_a_column_can_be_fixed(corpus, tmp_path):
 def test_shapes_of_columns_that_cannot_be(corpus, parameters, message):
     with pytest.raises(InputError, match=message):
         MetaLDA(2, n_iter=5, verbose=False, **parameters).fit(corpus)
+
+
+def test_labels_without_a_column_are_the_column_label(tmp_path):
+    model = MetaLDA(2, n_iter=40, random_state=0, verbose=False)
+    model.fit(["steam coal", "web phone"] * 10, ["old", "new"] * 10).save(tmp_path)
+    for each in (model, metalda.load(tmp_path)):
+        assert each.prevalence_at({"label": ["old", "new"]}).shape[0] == 4
+        with pytest.raises(InputError, match=r"no column 'lable'; it has 'label'\. Did you mean 'label'\?"):
+            each.prevalence_at({"lable": ["old"]})
+
+
+def test_a_number_in_interactions_only_has_its_observed_range(corpus):
+    model = MetaLDA(2, prevalence="country + country:year", n_iter=20, random_state=0, verbose=False).fit(corpus)
+    assert "year" not in model.label_names_
+    values = default_values(model.fitted_, "year", 5)
+    assert (values[0], values[-1]) == pytest.approx((1950, 2020), abs=0.5)
+
+
+def test_curvature_is_not_counted_as_labels(corpus, model):
+    assert "2 topics, 7 words, 4 labels, 1 number;" in model._repr_html_inner()
+    plain = MetaLDA(2, n_iter=4, random_state=0, verbose=False).fit(corpus)
+    assert "2 labels, 1 number;" in plain._repr_html_inner()
+
+
+def test_labels_with_colons_are_factors_of_interactions(corpus):
+    """Else the slope of the number, which is the sum of those of all labels, would not be identified."""
+    frame = pd.DataFrame({"text": ["steam coal", "web phone"] * 10, "k": ["a:b", "c"] * 10, "year": range(20)})
+    model = MetaLDA(2, prevalence="k*year", n_iter=80, random_state=0, verbose=False)
+    model.fit(Corpus.from_frame(frame, labels="k", numbers="year"))
+    assert model.fitted_.labels.terms.factors_of("k=a:b:year") == ["k=a:b", "year"]
+    assert model.label_effects()["effect"].notna().all()
+
+
+def test_values_of_a_grid_are_not_lists(model):
+    with pytest.raises(InputError, match="a value or a list of values"):
+        model.prevalence_at({"year": np.array([[1990, 2000]])})

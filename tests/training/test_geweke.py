@@ -1,5 +1,7 @@
 """Geweke's joint test of the whole sweep, and that it sees the slips it is there for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -153,6 +155,39 @@ def test_numbers_keep_the_joint_distribution_for_a_while():
 def test_numbers_keep_the_joint_distribution(slices):
     problem = _problem(_numbers(slices=slices), _normal(FEATURES, 0.01, "cd"))
     assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+REAL = np.array([[1, 0.5], [0, -1.2], [0, 0], [1, 0.8]])  # a feature, and a number that the third word lacks
+
+
+def _real_features(prior=Normal, **settings):
+    design = Design.build(NamedMatrix(sparse.csr_array(REAL), ("a", "x")), len(REAL), real=True)
+    return prior(design.group("ax"), 0.01, 1.0, 3.0, 2.0, **settings)
+
+
+def test_numbers_of_words_keep_the_joint_distribution_for_a_while():
+    problem = _problem(_normal(LABELS, 0.1, "cc", default_precision=0.3), _real_features())
+    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
+def test_numbers_of_words_keep_the_joint_distribution():
+    problem = _problem(_normal(LABELS, 0.1, "cc", default_precision=0.3), _real_features())
+    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+class _TablesOfSigns(Normal):
+    """Tables of words that are counted for a feature with its sign, whatever its value."""
+
+    def observe_words(self, beta, counts, stripes):
+        signs = replace(counts, design=replace(self.design, row_values=np.sign(self.design.row_values)))
+        return super().observe_words(beta, signs, stripes)
+
+
+@pytest.mark.slow
+def test_the_joint_test_sees_tables_without_the_values_of_words():
+    problem = _problem(_normal(LABELS, 0.1, "cc", default_precision=0.3), _real_features(_TablesOfSigns))
+    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) < 1e-6
 
 
 def _curves(prior=Normal):

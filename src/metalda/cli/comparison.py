@@ -112,7 +112,8 @@ def run_models(
     known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # checks names early
     word_files.require_use(known, who)
     corpus, held_out = _read(data, run_options, reading_options, quiet)
-    found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary))
+    both = corpus.vocabulary + (() if held_out is None else held_out.vocabulary)
+    found = word_files.read(known, corpus.vocabulary, both)
     if format is Format.table and not quiet:
         tables.print_input(data, corpus, found)
         if run_options.test is not None and held_out is not None:

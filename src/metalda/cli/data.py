@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 
+_NOT_READING = ("no_labels", "document_vectors")  # options that have an effect on a prepared corpus too
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """How training data are read: the options of every command that trains."""
@@ -98,7 +101,7 @@ class NewTextOptions:
 
         labels = self._labels()
         if is_saved(data):
-            given = {name: value for name, value in vars(self).items() if name != "no_labels"}
+            given = {name: value for name, value in vars(self).items() if name not in _NOT_READING}
             _refuse_options(data, {**given, "id": id}, self)
             corpus = Corpus.load(data)
             return corpus.without_labels() if labels["labels"] == [] else corpus
@@ -138,6 +141,20 @@ class NewDocumentOptions(NewTextOptions):
         ),
     ] = False
     label_delimiter: options.Delimiter = None
+    document_vectors: options.DocumentVectors = None
+
+    def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
+        """Read new documents like the training data, with their vectors if the model learned from vectors."""
+        learned = model.schema_ is not None and bool(model.schema_.vectors) and model.uses_labels
+        if learned and self.document_vectors is None and not self.no_labels:
+            raise InputError(
+                "the model learned from vectors of documents: give those of DATA with --document-vectors FILE.npy, or "
+                "read no labels and vectors with --no-labels"
+            )
+        if self.document_vectors is not None and not learned:
+            raise InputError("--document-vectors: the model did not learn from vectors of documents: leave it out")
+        corpus = super().read(model, data, id=id, verbose=verbose)
+        return corpus if self.no_labels else options.add_vectors(corpus, self.document_vectors)
 
     def _labels(self) -> dict[str, Any]:
         labels = options.columns(self.labels)
@@ -160,6 +177,14 @@ class WordFiles:
             rich_help_panel=options.WORDS,
         ),
     ] = None
+    real_features: Annotated[
+        bool,
+        typer.Option(
+            "--real-features",
+            help="Learn from the word vectors as numbers instead of binary features. It takes longer.",
+            rich_help_panel=options.WORDS,
+        ),
+    ] = False
     word_features: Annotated[
         Path | None,
         typer.Option(
@@ -183,22 +208,29 @@ class WordFiles:
                 )
         if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
             raise InputError("give --embeddings or --word-features, not both")
+        if self.real_features and (self.embeddings is None or self.word_features is not None):
+            raise InputError("--real-features takes the numbers of word vectors: give --embeddings FILE alone")
+        if self.real_features and "word_features" not in known:
+            raise InputError(f"--real-features: {who} uses no word features: leave it out")
 
-    def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
+    def read(
+        self, known: Collection[str], training: Sequence[str], wanted: Sequence[str] | None = None
+    ) -> dict[str, Any]:
         """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
-        Only vectors of the vocabulary are read, or all if it is None. They are also converted to binary features,
-        unless a file gives the features.
+        Only vectors of the words `wanted` are read, or all if it is None. They are also converted to features, unless a
+        file gives the features: to binary ones, or to numbers, which are standardized over the `training` vocabulary.
         """
         from metalda import Embeddings, WordFeatures
 
         found: dict[str, Any] = {}
         if self.embeddings is not None:
-            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=wanted)
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
         elif "embeddings" in found and "word_features" in known:
-            found["word_features"] = found["embeddings"].binarize()
+            vectors = found["embeddings"]
+            found["word_features"] = vectors.standardize(training) if self.real_features else vectors.binarize()
         return {name: value for name, value in found.items() if name in known}
 
 

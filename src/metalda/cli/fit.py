@@ -56,6 +56,7 @@ def fit(
     ] = False,
     quiet: options.Quiet = False,
     reading_options: ReadingOptions,
+    document_vectors: options.DocumentVectors = None,
     id: options.Id = None,
     word_files: WordFiles,
     vocabulary_only: Annotated[
@@ -122,12 +123,14 @@ def fit(
     known = parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
     given = model_options.given.get("prevalence")
+    if document_vectors is not None and given is not None:
+        raise InputError("give --document-vectors or --prevalence, not both: --splines and --interactions go with it")
     reading_options = formula_options.read_columns(reading_options, data, given, model)
-    corpus = reading_options.read(data, id=id, verbose=not quiet)
+    corpus = options.add_vectors(reading_options.read(data, id=id, verbose=not quiet), document_vectors)
     formula = given or formula_options.formula(corpus.schema)
     if formula is not None:
         estimator.set_params(prevalence=formula)
-    found = word_files.read(known, corpus.vocabulary if vocabulary_only else None)
+    found = word_files.read(known, corpus.vocabulary, corpus.vocabulary if vocabulary_only else None)
     if not quiet:
         tables.print_input(data, corpus, found)
         if earlier is not None:

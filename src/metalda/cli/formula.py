@@ -79,7 +79,9 @@ class FormulaOptions:
         curves, interactions = parse_splines(self.splines), parse_interactions(self.interactions)
         if not curves and not interactions:
             return None
-        columns = () if schema is None else dict.fromkeys((*schema.labels, *schema.bins, *schema.numbers))
+        columns = (
+            () if schema is None else dict.fromkeys((*schema.labels, *schema.bins, *schema.numbers, *schema.vectors))
+        )
         for names in (*((column,) for column in curves), *interactions):
             _require_columns(names, columns)
         terms = [_term(column, curves) for column in columns]

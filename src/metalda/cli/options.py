@@ -17,6 +17,7 @@ from metalda.errors import ClusterError, InputError, missing_extra
 from metalda.models.registry import NAMES
 
 if TYPE_CHECKING:
+    from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
 # Sections of the help.
@@ -46,6 +47,19 @@ def data_location(text: str) -> Path:
 
     place: Path = locate_data(text)
     return place
+
+
+def add_vectors(corpus: Corpus, path: Path | None) -> Corpus:
+    """Return the corpus with the vectors of --document-vectors, if they are given."""
+    from metalda.corpus.vectors import read_vectors
+
+    if path is None:
+        return corpus
+    vectors = read_vectors(path)
+    try:
+        return corpus.with_vectors(vectors)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 class Format(StrEnum):
@@ -189,6 +203,18 @@ Numbers = Annotated[
         metavar="COLUMN",
         help="Numeric column used as a standardized covariate, for metalda and dmr. Repeat the option, or separate "
         "columns by commas.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+DocumentVectors = Annotated[
+    Path | None,
+    typer.Option(
+        "--document-vectors",
+        metavar="FILE.npy",
+        help="Vectors of the documents, such as embeddings of their texts: a matrix with a row per document, in their "
+        "order. Its columns are numbers like those of --numbers, with the names vector0, vector1, …",
+        parser=location,
         show_default=False,
         rich_help_panel=DATA,
     ),

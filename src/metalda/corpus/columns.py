@@ -20,6 +20,7 @@ from metalda.corpus.labels import label_names
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
+from metalda.corpus.vectors import VECTORS
 from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError, hint
 from metalda.utils.frames import is_missing
@@ -27,6 +28,8 @@ from metalda.utils.frames import is_missing
 logger = logging.getLogger(__name__)
 
 _TEXT_FIELDS = ("text", "body", "content", "abstract", "document")
+_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_ROUNDING = 0.01  # of the center of a number, in standard deviations
 _DECIMAL_COMMA = re.compile(r"[-+]?[\d.]*,\d+")
 _POINT_FOR_COMMA = {ord(","): ".", ord("."): "?"}  # a point between thousands is not a decimal mark
 
@@ -94,7 +97,7 @@ class Columns:
 
     def labels(self, named: NamedMatrix) -> NamedMatrix | None:
         """Return the labels of all documents, given those by name; numeric columns come after them."""
-        if not self._schema.has_labels:
+        if not self._labels and not self._numeric:
             return None
         parts = [named, *self.numeric_labels()]
         names = tuple(name for part in parts for name in part.names)
@@ -195,6 +198,10 @@ class NumericColumn(ABC):
             )
         except (TypeError, ValueError, OverflowError):
             problem = f"the field {self.name!r} holds {_short(value)}, not a number"
+            if isinstance(value, bool):
+                problem += "; read it as labels (labels=, --labels)"
+            elif hasattr(value, "year") or (isinstance(value, str) and _DATE.match(value)):
+                problem += "; convert dates to numbers, such as the year"
             if self._decimal == "." and isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip()):
                 problem += "; if the comma is the decimal mark, give decimal=',' (--decimal ,)"
             raise InputError(problem) from None
@@ -255,7 +262,16 @@ class ScaledColumn(NumericColumn):
         values = np.array(self._values)
         known = values[~np.isnan(values)]
         self._require_two_values(known, "no effect can be learned from it")
-        return float(f"{known.mean():.6g}"), float(f"{known.std():.6g}")
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            mean, deviation = float(known.mean()), float(known.std())
+        if not (math.isfinite(mean) and 1e-150 < deviation < math.inf):
+            raise InputError(
+                f"the field {self.name!r} has numbers from {known.min():g} to {known.max():g}, which cannot be "
+                "standardized: use other units"
+            )
+        center = float(f"{mean:.6g}")
+        is_near = abs(center - mean) < _ROUNDING * deviation  # unlike that of timestamps of a few minutes
+        return center if is_near else mean, float(f"{deviation:.6g}")
 
     def labels(self) -> NamedMatrix:
         """Return the numbers as one column with the name of theirs."""
@@ -285,8 +301,10 @@ def columns_of_labels(names: Iterable[str], schema: Schema) -> tuple[str, ...]:
         fixed |= dict.fromkeys(interval_names(column, edges), column)
     fixed |= {column: column for column in schema.numbers}
     named = sorted(set(schema.labels).difference(schema.bins, schema.numbers), key=len, reverse=True)
+    vectors = dict.fromkeys(schema.vectors, VECTORS)
     if not fixed and len(named) == 1:
-        return tuple(named[0] for _ in names)
+        return tuple(vectors.get(name, named[0]) for name in names)
+    fixed |= vectors
     of_prefix = {f"{column}=": column for column in named}
     return tuple(fixed.get(name) or next((of_prefix[p] for p in of_prefix if name.startswith(p)), "") for name in names)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from metalda.corpus.columns import as_ids
 from metalda.corpus.counts import expand_counts
@@ -22,6 +22,7 @@ from metalda.corpus.readers import Document
 from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
+from metalda.corpus.vectors import standardize_vectors
 from metalda.corpus.vocabulary import keep_words, require_unicode
 from metalda.errors import InputError
 from metalda.storage import PathLike, locate
@@ -462,8 +463,38 @@ class Corpus:
 
         The schema then names no label columns.
         """
-        schema = None if self.schema is None else self.schema.override(labels=())
+        schema = None if self.schema is None else self.schema.override(labels=(), vectors={})
         return replace(self, labels=as_labels(y, len(self)), schema=schema)
+
+    def with_vectors(self, vectors: Any) -> Corpus:
+        """Return the same documents with vectors, such as embeddings of their texts, besides their labels.
+
+        The columns are numbers with the names ``vector0``, ``vector1``, …, standardized as in training if the corpus
+        was read with the schema of a model. MetaLDA and DMR learn from them.
+
+        Parameters
+        ----------
+        vectors : array of shape (n_documents, n_dimensions)
+            Finite numbers.
+
+        Examples
+        --------
+        >>> from metalda import Corpus
+        >>> corpus = Corpus.from_texts(["cat dog", "rain sun", "dog rain"]).with_vectors([[0.3, 1], [0.5, 2], [0.1, 9]])
+        >>> corpus.label_names
+        ('vector0', 'vector1')
+        """
+        schema = Schema(stop_words=None).fitted() if self.schema is None else self.schema
+        found, scales = standardize_vectors(vectors, len(self), schema.vectors)
+        if twice := set(found.names).intersection(self.label_names):
+            raise InputError(
+                f"the documents have a label or number {min(twice)!r} already, the name of a vector column"
+            )
+        labels = found
+        if self.labels is not None:
+            both = csr_array(hstack([self.labels.matrix, found.matrix]))
+            labels = NamedMatrix(both, (*self.labels.names, *found.names))
+        return replace(self, labels=labels, schema=replace(schema, vectors=scales))
 
     def without_labels(self) -> Corpus:
         """Return the same documents without labels."""

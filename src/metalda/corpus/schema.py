@@ -58,6 +58,8 @@ class Schema:
         For numeric columns: the number of quantile bins, or the inner edges.
     numbers : mapping, str or sequence of str
         Numeric columns that are standardized covariates: (center, scale), or None to take mean and standard deviation.
+    vectors : mapping
+        Center and scale of the columns of `Corpus.with_vectors`, which no file or frame holds.
     decimal : str
         The decimal mark of numbers that are texts, for `bins` and `numbers`: "." or ",".
     format : str, optional
@@ -114,6 +116,7 @@ class Schema:
     max_df: float | str = AUTO
     max_features: int | None = None
     vocabulary: Sequence[str] | None = None
+    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         given: Mapping[str, Any] = vars(self).copy()
@@ -125,6 +128,7 @@ class Schema:
             "labels": _names("labels", given["labels"]),
             "bins": {name: _bins(name, spec) for name, spec in _mapping("bins", given["bins"]).items()},
             "numbers": {name: _scale(name, spec) for name, spec in _mapping("numbers", numbers).items()},
+            "vectors": {name: _scale(name, spec) for name, spec in _mapping("vectors", given["vectors"]).items()},
             "stop_words": _stop_words(given["stop_words"]),
             "ngram_range": _ngram_range(given["ngram_range"]),
             "vocabulary": None if given["vocabulary"] is None else fixed_vocabulary(given["vocabulary"]),
@@ -182,8 +186,13 @@ class Schema:
 
     @property
     def has_labels(self) -> bool:
-        """Return whether some column gives labels."""
-        return bool(self.labels or self.bins or self.numbers)
+        """Return whether some column gives labels or numbers."""
+        return bool(self.labels or self.bins or self.numbers or self.vectors)
+
+    @property
+    def scales(self) -> dict[str, Sequence[float]]:
+        """Return center and scale of the numbers that a corpus has standardized."""
+        return {column: scale for column, scale in {**self.numbers, **self.vectors}.items() if scale is not None}
 
     @property
     def tokenizing(self) -> dict[str, Any]:
@@ -266,7 +275,8 @@ class Schema:
             compile_pattern(schema.token_pattern)
         except (InputError, TypeError) as error:
             raise ValueError(f"the schema is not valid: {error}") from error
-        if any(isinstance(spec, int) for spec in schema.bins.values()) or None in schema.numbers.values():
+        scales = *schema.numbers.values(), *schema.vectors.values()
+        if any(isinstance(spec, int) for spec in schema.bins.values()) or None in scales:
             raise ValueError("the schema has bins without edges, or numbers without a scale")
         if any(getattr(schema, name) != value for name, value in _FILTERS.items()):
             raise ValueError("the schema has filters, which are for training only")

@@ -137,6 +137,7 @@ def word_tables(
     beta_sums,
     row_starts,
     row_labels,
+    row_values,
     label_tables,
     minus_log_q,
     first,
@@ -145,8 +146,8 @@ def word_tables(
 ):
     """Step 4: draw q'[k] ~ Beta(beta[k, .], n[k, .]) and t'[k, v] ~ CRP(beta[k, v], n[k, v]), k = first … last - 1.
 
-    Adds t' by feature and topic to `label_tables`, and fills -log q' by topic; both are 0 for an empty topic. The draws
-    equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
+    Adds t' times the value of the feature to `label_tables`, by feature and topic, and fills -log q' by topic; both are
+    0 for an empty topic. The draws equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
     for k in range(first, last):
         minus_log_q[k] = 0.0
@@ -159,7 +160,7 @@ def word_tables(
             if first <= k < last:
                 tables = draw_tables(float64(beta[row, k]), int64(list_counts[i]), rng)
                 for j in range(row_starts[row], row_starts[row + 1]):
-                    label_tables[uintp(row_labels[j]), k] += tables
+                    label_tables[uintp(row_labels[j]), k] += tables * row_values[j]
 
 
 @kernel

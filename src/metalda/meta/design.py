@@ -168,7 +168,7 @@ class Design:
         position = {name: j for j, name in enumerate(self.names[:-1])}
         found: dict[tuple[int, int], list[int]] = {}
         for j, (name, group) in enumerate(zip(self.names[:-1], self.groups, strict=True)):
-            factors = name.split(":")
+            factors = name.split(":") if self.terms is None else self.terms.factors_of(name)
             wholes = [":".join(factors[:i] + factors[i + 1 :]) for i in range(len(factors))]
             wholes.append(name.rpartition(LEVELS)[0])
             for whole in {len(self.names) - 1, *(position[whole] for whole in wholes if whole in position)}:

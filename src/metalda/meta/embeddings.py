@@ -1,4 +1,4 @@
-"""Word vectors, and the paper's rule that turns them into binary word features."""
+"""Word vectors, and how they become word features: binary by the paper's rule, or numbers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from metalda.storage import locate
 from metalda.utils.checks import check_array
 from metalda.utils.packed import pack_words, unpack_words
 
+SMALLEST_SCALE = 1e-6  # of a dimension, relative to its largest value; one that varies less is rounding errors
 _BLOCK = 4096  # rows binarized at once, which bounds the memory of the comparison
 
 
@@ -184,6 +185,39 @@ class Embeddings:
         blocks = [_binary_block(self.vectors[start : start + _BLOCK]) for start in range(0, n_words, _BLOCK)]
         names = tuple(f"dim{j}{sign}" for j in range(dimension) for sign in "+-")
         return WordFeatures(self.words, NamedMatrix(sparse.csr_array(sparse.vstack(blocks, format="csr")), names))
+
+    @cached_property
+    def as_word_features(self) -> WordFeatures:
+        """Return the numbers that a model with ``word_features=`` this object learns from."""
+        return self.standardize()
+
+    def standardize(self, vocabulary: Iterable[str] | None = None) -> WordFeatures:
+        """Return a feature with real values for each dimension: ``dim0``, ``dim1``, ….
+
+        The values of a dimension have mean 0 and standard deviation 1. A word without a vector is an average word.
+
+        Parameters
+        ----------
+        vocabulary : iterable of str, optional
+            The words that mean and standard deviation are taken over, e.g. ``corpus.vocabulary``; all by default.
+        """
+        chosen = self.vectors if vocabulary is None else self._vectors_of(as_vocabulary(vocabulary, "vocabulary"))
+        center, scale = chosen.mean(axis=0, dtype=np.float64), chosen.std(axis=0, dtype=np.float64)
+        varies = scale > SMALLEST_SCALE * np.abs(chosen).max(axis=0)
+        if not varies.any():
+            raise InputError("all of these word vectors are equal, so they tell nothing of words; check the file")
+        values = (self.vectors[:, varies] - center[varies]) / scale[varies]
+        names = tuple(f"dim{j}" for j in np.flatnonzero(varies))
+        return WordFeatures(self.words, NamedMatrix(sparse.csr_array(values), names))
+
+    def _vectors_of(self, vocabulary: tuple[str, ...]) -> np.ndarray:
+        vectors, known = self.look_up(vocabulary)
+        if not known.any():
+            raise InputError(
+                f"no word of the vocabulary has a vector; vectors are of {examples(self.words)}, the vocabulary has "
+                f"{examples(vocabulary)}. If the case differs, lower-case the texts"
+            )
+        return np.asarray(vectors[known])
 
 
 def _binary_block(vectors: np.ndarray) -> sparse.csr_array:

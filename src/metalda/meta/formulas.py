@@ -10,9 +10,10 @@ from metalda.errors import InputError
 DEFAULT_DF, LEAST_DF, MOST_DF = 5, 3, 50
 MOST_CHARACTERS = 10_000
 _CALL = re.compile(
-    r"(?P<name>\w+)\(\s*(?P<quote>`?)(?P<column>.+?)(?P=quote)\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
+    r"(?P<name>\w+)\(\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>[^`,]+?))\s*(?:,\s*(?:df\s*=\s*)?(?P<df>\d+)\s*)?\)"
 )
-_MARKUP = re.compile(r"[⧛⧚]|\x1b\[[\d;]*m")
+_QUOTED, _CALLS = re.compile(r"`[^`]*`"), re.compile(r"\w+\([^()]*\)")
+_FOREIGN = re.compile(r"[^\w\s.+\-:*/()`]")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,20 @@ def parse(formula: str) -> tuple[Term, ...]:
         raise InputError(f"prevalence: a formula has at most {MOST_CHARACTERS:,} characters, not {len(formula):,}")
     if "**" in formula or "^" in formula:  # which may stand for any number of terms
         raise InputError(f"prevalence={formula!r}: write interactions as a:b or a*b, not as powers")
+    formula = formula.lstrip(" ~")
+    if foreign := _FOREIGN.search(_CALLS.sub("", _QUOTED.sub("", formula))):
+        raise InputError(
+            f"prevalence={formula!r}: {foreign[0]!r} has no meaning in a formula; join columns with + : or *, and "
+            "write names that are not plain words in backticks, as in `my column`"
+        )
     try:
         parsed = list(DefaultFormulaParser(include_intercept=False).get_terms(formula))
         factors = [[(factor.expr, factor.eval_method.name) for factor in term.factors] for term in parsed]
-    except Exception as error:  # of many kinds, from the parser and from Python's own
-        reason = _MARKUP.sub("", str(error)).partition("\n")[0].strip() or type(error).__name__
+    except Exception:  # of many kinds, from the parser and from Python's own
         raise InputError(
-            f"prevalence={formula!r} is not a formula such as 'section + s(year) + section:year': {reason}"
+            f"prevalence={formula!r} is not a formula such as 'section + s(year) + section:year': there must be one of "
+            "+ : * between two columns, a partner for each parenthesis and backtick, and backticks around names with "
+            "spaces"
         ) from None
     terms = [tuple(_factor(*factor, formula) for factor in term) for term in factors if term != [("1", "LITERAL")]]
     if not terms:
@@ -70,9 +78,10 @@ def _factor(text: str, method: str, formula: str) -> Factor:
             f"prevalence={formula!r}: {text!r} is not known; use names of columns (in backticks if they are not plain "
             "words), s(column) or s(column, df=7) for a curve, and levels(column) for nested labels"
         )
+    column = call["quoted"] or call["plain"]
     if call["name"] == "levels":
-        return Factor(call["column"], levels=True)
+        return Factor(column, levels=True)
     df = DEFAULT_DF if call["df"] is None else int(call["df"])
     if not LEAST_DF <= df <= MOST_DF:
         raise InputError(f"prevalence={formula!r}: df of {text!r} must lie between {LEAST_DF} and {MOST_DF}")
-    return Factor(call["column"], df)
+    return Factor(column, df)

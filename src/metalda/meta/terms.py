@@ -7,9 +7,9 @@ is a number plus a few columns for its curvature.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cached_property, reduce
 from itertools import compress, product
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from metalda.meta.label_index import LabelIndex
 
 MOST_COLUMNS = 200_000  # of a term
 LEVELS = "/"  # between the levels of a nested label
+NO_COLUMN = "label"  # the name of the column of labels that come from none
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,43 @@ class DesignColumns(NamedTuple):
     names: tuple[str, ...]
     groups: tuple[str, ...]
 
-    def interact(self, other: DesignColumns) -> DesignColumns:
-        """Return the products of each column of this with each column of the other."""
-        pairs = list(product(range(len(self.names)), range(len(other.names))))
-        left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True)) if pairs else ([], [])
+    def interact(self, other: DesignColumns, wanted: Iterable[str] | None) -> DesignColumns:
+        """Return the products of columns of this with columns of the other.
+
+        Without names that are `wanted`, they are the products that some document has.
+        """
+        pairs = self._common(other) if wanted is None else self._named(other, wanted)
+        if len(pairs) > MOST_COLUMNS:
+            raise InputError(
+                f"{self.groups[0]}:{other.groups[0]} has {len(pairs):,} columns in these documents, and at most "
+                f"{MOST_COLUMNS:,} are possible; leave rare labels out"
+            )
+        left, right = np.array(pairs, np.int64).reshape(-1, 2).T
         return DesignColumns(
             self.matrix[:, left].multiply(other.matrix[:, right]).tocsc(),
             tuple(f"{self.names[i]}:{other.names[j]}" for i, j in pairs),
             tuple(f"{self.groups[i]}:{other.groups[j]}" for i, j in pairs),
         )
+
+    def _common(self, other: DesignColumns) -> list[tuple[int, int]]:
+        """Return the pairs of columns that are not 0 in the same document, in their order."""
+        counts = sparse.csr_array((self.matrix != 0).astype(np.int64).T @ (other.matrix != 0).astype(np.int64))
+        counts.sort_indices()
+        left = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        return list(zip(left.tolist(), counts.indices.tolist(), strict=True))
+
+    def _named(self, other: DesignColumns, wanted: Iterable[str]) -> list[tuple[int, int]]:
+        """Return the pairs of columns whose products are wanted, or are parts of wanted products, in their order."""
+        left, right = ({name: j for j, name in enumerate(own.names)} for own in (self, other))
+        pairs = set()
+        for name in wanted:
+            colons = [i for i, character in enumerate(name) if character == ":"]
+            for i, first in enumerate(colons):
+                if (own := left.get(name[:first])) is None:
+                    continue
+                ends = *colons[i + 1 :], len(name)
+                pairs |= {(own, right[part]) for end in ends if (part := name[first + 1 : end]) in right}
+        return sorted(pairs)
 
     @classmethod
     def join(cls, parts: Sequence[DesignColumns]) -> DesignColumns:
@@ -116,7 +145,7 @@ class Terms:
             elif formula is not None and not from_columns:
                 known[name] = {name: float(shares[j])}
             else:
-                known.setdefault(owner, {})[name] = float(shares[j])
+                known.setdefault(owner or NO_COLUMN, {})[name] = float(shares[j])
         if formula is None:
             return cls(None, known, numbers)
         used = [factor for term in parse(formula) for factor in term]
@@ -177,45 +206,53 @@ class Terms:
         if self.formula is None or schema is None or not schema.has_labels:
             return labels
         owners = columns_of_labels(labels.names, schema)
-        used = {"", *self.labels, *self.numbers}
-        return labels.select([name for name, owner in zip(labels.names, owners, strict=True) if owner in used])
+        used = {"", NO_COLUMN, *self.labels, *self.numbers}
+        return labels.select([name for name, own in zip(labels.names, owners, strict=True) if used & {name, own}])
 
     def design_columns(self, labels: NamedMatrix, schema: Schema | None, names: Sequence[str]) -> NamedMatrix:
         """Return the columns of the design with these names for new documents."""
         if self.formula is None and not self.numbers:
             return labels.select(names)
-        found = self._expand(labels, schema)
+        found = DesignColumns.join(self._products(*self._read(labels, schema), names))
         return NamedMatrix(sparse.csr_array(found.matrix), found.names).select(names)
 
-    @cached_property
-    def _all_columns(self) -> DesignColumns:
-        """Return all possible columns, for one document without labels."""
-        if not self.terms:  # a label column without a label
-            return DesignColumns(sparse.csc_array((1, 0)), (), ())
-        names = tuple(sorted(self.label_names))
-        return self._expand(NamedMatrix(sparse.csr_array((1, len(names))), names), None)
+    def groups_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the groups of columns of the design: those of one group share a variance.
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Return the names of all possible columns of the design."""
-        return self._all_columns.names
-
-    def groups_of(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the groups of columns of the design: those of one group share a variance."""
-        group_of = dict(zip(self._all_columns.names, self._all_columns.groups, strict=True))
+        KeyError for a name that no column can have.
+        """
+        group_of: dict[str, str] = {}
+        labels = {column: sparse.csc_array((1, len(own))) for column, own in self.labels.items()}
+        numbers = {column: np.zeros(1) for column in self.numbers}
+        for found in self._products(labels, numbers, names):
+            group_of |= dict(zip(found.names, found.groups, strict=True))
         return tuple(group_of[name] for name in names)
 
     def is_curve(self, name: str) -> bool:
         """Return whether a column of the design is a part of a curve, whose weight alone says nothing."""
         return any(part.rpartition(" ")[0] in self.curves for part in name.split(":"))
 
+    def factors_of(self, name: str) -> list[str]:
+        """Return the columns whose product a column of the design is; labels may contain colons."""
+        parts, factors = name.split(":"), []
+        while parts:
+            sizes = range(len(parts), 0, -1)
+            size = next((n for n in sizes if ":".join(parts[:n]) in self.label_names), 1)
+            factors.append(":".join(parts[:size]))
+            parts = parts[size:]
+        return factors
+
     def require_column(self, column: str) -> None:
         """Raise InputError if the terms have no column with this name."""
         if column not in self.labels and column not in self.numbers:
-            raise InputError(f"the model has no column {column!r}; it has {_listed((*self.labels, *self.numbers))}")
+            known = *self.labels, *self.numbers
+            found = _suggestion(column, known)
+            raise InputError(f"the model has no column {column!r}; it has {_listed(known)}{found and '. ' + found}")
 
-    def grid(self, at: Mapping[str, Sequence[Any]]) -> DesignColumns:
+    def grid(self, at: Mapping[str, Sequence[Any]], names: Sequence[str] | None = None) -> DesignColumns:
         """Return the columns at every combination of values, the last column of `at` fastest.
+
+        Interactions are those among `names`, or all that are not 0.
 
         Labels that are not given have their shares in the training documents, and numbers are average.
         """
@@ -228,21 +265,17 @@ class Terms:
             rows = np.tile(np.array(list(own.values())), (len(points), 1))
             if column in position:
                 found = {value: _find_label(column, value, own) for value in at[column]}
-                names = list(own)
+                number_of = {name: j for j, name in enumerate(own)}
                 rows = np.zeros_like(rows)
                 for i, point in enumerate(points):
-                    rows[i, names.index(found[point[position[column]]])] = 1
+                    rows[i, number_of[found[point[position[column]]]]] = 1
             pieces[column] = sparse.csc_array(rows)
         for column, number in self.numbers.items():
             numbers[column] = np.zeros(len(points))
             if column in position:
                 values = [_as_number(column, point[position[column]]) for point in points]
                 numbers[column] = (np.array(values) - number.center) / number.scale
-        return DesignColumns.join(self._products(pieces, numbers))
-
-    def _expand(self, labels: NamedMatrix, schema: Schema | None) -> DesignColumns:
-        """Return the columns of all terms for documents with these labels."""
-        return DesignColumns.join(self._products(*self._read(labels, schema)))
+        return DesignColumns.join(self._products(pieces, numbers, names))
 
     def _read(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None = None) -> Values:
         """Return the labels and the standardized numbers of documents, by column."""
@@ -258,18 +291,19 @@ class Terms:
         return self.numbers[column].standardize(labels.select([column]).matrix.toarray()[:, 0], scales.get(column))
 
     def _products(
-        self, labels: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
+        self,
+        labels: Mapping[str, sparse.csc_array],
+        numbers: Mapping[str, NDArray[np.float64]],
+        names: Sequence[str] | None = None,
     ) -> list[DesignColumns]:
-        """Return the columns of each term, given the labels and the standardized numbers of documents."""
-        products = []
-        for term in self.terms:
-            factors = [self._columns(factor, labels, numbers) for factor in term]
-            n_columns = math.prod(len(own.names) for own in factors)
-            if n_columns > MOST_COLUMNS:
-                name = ":".join(factor.name for factor in term)
-                raise InputError(f"{name} has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are possible")
-            products.append(reduce(DesignColumns.interact, factors))
-        return products
+        """Return the columns of each term, given the labels and the standardized numbers of documents.
+
+        Interactions are those among `names`, or those that some document has.
+        """
+        return [
+            reduce(lambda own, other: own.interact(other, names), factors)
+            for factors in ([self._columns(factor, labels, numbers) for factor in term] for term in self.terms)
+        ]
 
     def _columns(
         self, factor: Factor, pieces: Mapping[str, sparse.csc_array], numbers: Mapping[str, NDArray[np.float64]]
@@ -319,9 +353,11 @@ class Terms:
 def _require_column(factor: Factor, labels: Mapping[str, Any], numbers: Mapping[str, Any], formula: str) -> None:
     column = factor.column
     if column not in labels and column not in numbers:
+        known = *labels, *numbers
+        read = "read it with labels= (--labels), numbers= (--numbers) or bins= (--bins)"
         raise InputError(
-            f"prevalence={formula!r}: the corpus has no column {column!r}; it has {_listed((*labels, *numbers))}. Read "
-            "it with labels= (--labels), numbers= (--numbers) or bins= (--bins)"
+            f"prevalence={formula!r}: the corpus has no column {column!r}; it has {_listed(known)}. "
+            f"{_suggestion(column, known) or 'R' + read[1:]}"
         )
     if factor.df is not None and column not in numbers:
         raise InputError(
@@ -380,14 +416,19 @@ def _as_number(column: str, value: Any) -> float:
     return number
 
 
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    written = {each.casefold(): each for each in known}
+    close = get_close_matches(name.casefold(), written, n=1)
+    return f"Did you mean {written[close[0]]!r}?" if close else ""
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (" …" if len(names) > 20 else "") if names else "no columns"
 
 
 def _scales(schema: Schema | None) -> dict[str, Sequence[float]]:
     """Return center and scale of the columns that a corpus has standardized."""
-    found = {} if schema is None else schema.numbers
-    return {column: scale for column, scale in found.items() if scale is not None}
+    return {} if schema is None else schema.scales
 
 
 def _share(value: Any) -> float:

@@ -1,4 +1,4 @@
-"""Binary features of words: the meta information g[v, l] of the word prior."""
+"""Features of words, binary or numbers: the meta information g[v, l] of the word prior."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
-from metalda.utils.checks import check_array, check_ascending, check_indices, check_range, check_starts
+from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_range, check_starts
 from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def examples(words: Iterable[str], n: int = 3) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordFeatures:
-    """Binary features of words.
+    """Features of words: properties that words have or lack, or numbers.
 
     A model looks words up by name, so the table may hold more words than the training corpus. Include words of new
     documents: an out-of-vocabulary word gets its topics from its features, if the table has them.
@@ -53,7 +53,8 @@ class WordFeatures:
     words : sequence of str
         Distinct words.
     features : NamedMatrix
-        Words × features, binary.
+        Words × features: 0 and 1, or numbers in single precision. Numbers should be standardized, because a word
+        without a value has 0 and should be an average word. `Embeddings.standardize` does so.
     sources : sequence of int, optional
         The number of the source of each feature, from 1; by default all have one source. `combine` numbers its
         sources. MetaLDA learns the strength of each source.
@@ -79,7 +80,7 @@ class WordFeatures:
         if (repeated := first_duplicate(words)) is not None:
             raise InputError(f"the word {repeated!r} occurs twice; words must be distinct")
         if not self.features.is_binary:
-            raise InputError("word features must be 0 or 1; cut real values into classes, or use Embeddings.binarize()")
+            object.__setattr__(self, "features", _single_precision(self.features))
         sources = tuple(map(int, self.sources)) or (1,) * len(self.features.names)
         if len(sources) != len(self.features.names) or min(sources, default=1) < 1:
             raise InputError("sources must hold a number from 1 for each feature")
@@ -176,13 +177,19 @@ class WordFeatures:
         return len(self.words)
 
     def __repr__(self) -> str:
-        return f"WordFeatures({len(self.words):,} words × {len(self.features.names):,} features)"
+        kind = "features" if self.is_binary else "features with numbers"
+        return f"WordFeatures({len(self.words):,} words × {len(self.features.names):,} {kind})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WordFeatures:
         return self  # immutable: clones of an estimator share it
 
     def __or__(self, other: WordFeatures) -> WordFeatures:
         return self.combine(other) if isinstance(other, WordFeatures) else NotImplemented
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Return whether every value is 0 or 1."""
+        return self.features.is_binary
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -247,6 +254,8 @@ class WordFeatures:
             "indices": np.asarray(matrix.indices, dtype=np.int32),
             "sources": np.array(self.sources, dtype=np.int32),
         }
+        if not self.is_binary:
+            arrays["values"] = matrix.data.astype(np.float32)
         return {"n_words": len(self.words), "n_features": len(self.features.names)}, arrays
 
     @classmethod
@@ -266,29 +275,45 @@ class WordFeatures:
             check_array("sources", arrays["sources"], np.int32, (len(names),))
             check_range("sources", arrays["sources"], 1, max(len(names), 1))
             matrix = _binary_csr(indices, indptr, len(names))
+            if "values" in arrays:
+                check_array("values", arrays["values"], np.float32, (len(indices),))
+                check_finite("values", arrays["values"])
+                matrix.data[:] = arrays["values"]
             return cls(words, NamedMatrix(matrix, names), tuple(arrays["sources"].tolist()))
         except (KeyError, ValueError, IndexError, TypeError) as error:
             raise StorageError(f"the saved word features are damaged ({error}); save the model again") from None
 
 
 def as_word_features(obj: Any) -> WordFeatures | None:
-    """Convert the argument ``word_features=``: WordFeatures, a mapping, a frame, or None."""
+    """Convert the argument ``word_features=``: WordFeatures, Embeddings (as numbers), a mapping, a frame, or None."""
     if obj is None or isinstance(obj, WordFeatures):
         return obj
     if isinstance(obj, Mapping):
         return WordFeatures.from_mapping(obj)
-    if hasattr(obj, "binarize"):
-        raise InputError("word_features is an Embeddings object; use its binary features: embeddings.binarize()")
+    if hasattr(obj, "as_word_features"):
+        return cast(WordFeatures, obj.as_word_features)
     if hasattr(obj, "columns"):
         return WordFeatures.from_frame(obj)
     kind = type(obj).__name__
-    raise InputError(f"word_features must be WordFeatures, a mapping from word to features or a DataFrame, not {kind}")
+    raise InputError(
+        f"word_features must be WordFeatures, Embeddings, a mapping from word to features or a DataFrame, not {kind}"
+    )
 
 
 def _names(value: Any, word: str) -> tuple[str, ...]:
     if not isinstance(value, Iterable):
         raise InputError(f"the features of {word!r} must be a name or a list of names, not {value!r}")
     return as_vocabulary(value, f"the features of {word!r}")
+
+
+def _single_precision(features: NamedMatrix) -> NamedMatrix:
+    """Round values to float32, in which they are saved."""
+    matrix = features.matrix
+    with np.errstate(over="ignore"):
+        values = matrix.data.astype(np.float32).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError("word features must be below 3e38; standardize them")
+    return NamedMatrix(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), features.names)
 
 
 def _binary_csr(indices: Any, indptr: Any, n_columns: int) -> sparse.csr_array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from metalda.corpus import Corpus
+from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
 from metalda.models.prevalence import PrevalenceTables
@@ -142,6 +143,11 @@ class Declaration(PrevalenceTables):
         """Return whether the model, with its parameters, learns from features of words."""
         return False
 
+    @property
+    def _real_features(self) -> bool:
+        """Return whether features of words may have values other than 0 and 1."""
+        return True
+
     def _word_features(self) -> WordFeatures | None:
         """Return the word features, or None if none are given or used."""
         return None
@@ -202,5 +208,10 @@ class Declaration(PrevalenceTables):
         features = self._word_features()
         if features is None:
             return self._prior_of_words(Design.build(None, len(words)))
-        design = Design.build(features.rows(words).select(feature_names), len(words))
+        if not features.is_binary and not self._real_features:
+            raise InputError(
+                "word features with numbers need a normal prior: leave out weight_prior='gamma' (--weight-prior) and "
+                "nu (--nu), or make them 0 or 1 with Embeddings.binarize() (without --real-features)"
+            )
+        design = Design.build(features.rows(words).select(feature_names), len(words), real=True)
         return self._prior_of_words(design.group(features.sources_of(feature_names)))

@@ -408,7 +408,9 @@ def _warn_if_unknown(weights: Weights) -> None:
     unknown = [name for name in unknown if terms is None or not terms.is_curve(name)]
     if unknown:
         shown = ", ".join(map(repr, unknown[:3])) + (" …" if len(unknown) > 3 else "")
+        plural = "" if len(unknown) == 1 else "s"
         warn(
-            f"the training data do not identify the effects of {len(unknown):,} {weights.kind}s ({shown}), which are "
-            f"NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or only occurs together with others"
+            f"the training data do not identify the effects of {len(unknown):,} {weights.kind}{plural} ({shown}), "
+            f"which are NaN: such a {weights.kind} is in every {_ITEMS[weights.kind]}, or only occurs together with "
+            "others"
         )

@@ -297,11 +297,14 @@ class FittedModel(BaseEstimator):
         return bundle
 
     def _describe_size(self) -> str:
-        fitted = self.fitted_
+        fitted, terms = self.fitted_, self.fitted_.labels.terms
+        curves = [] if terms is None else [name for name in fitted.label_names if terms.is_curve(name)]
+        numbers = set() if terms is None else set(terms.numbers).intersection(fitted.label_names)
         counts = {
             "topic": fitted.n_topics,
             "word": len(fitted.vocabulary),
-            "label": len(fitted.label_names),
+            "label": len(fitted.label_names) - len(curves) - len(numbers),
+            "number": len(numbers),
             "word feature": len(fitted.feature_names),
         }
         parts = ", ".join(_count(n, noun) for noun, n in counts.items() if n)

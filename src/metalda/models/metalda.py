@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from metalda.corpus import Corpus
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
+# Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
+MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
+MANY = 200_000  # values in the design
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -44,8 +48,9 @@ class MetaLDA(TopicModel):
     word_prior : {"features", "default"} or float
         Prior of the word probabilities of a topic: learned from word features ("features"), one learned value per
         topic ("default"), or a fixed symmetric Dirichlet parameter such as 0.01.
-    word_features : WordFeatures, DataFrame or mapping, optional
-        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
+    word_features : WordFeatures, Embeddings, DataFrame or mapping, optional
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed. Embeddings
+        themselves are numbers, as with ``Embeddings.standardize()``.
     prevalence : str, optional
         Formula for the columns that inform topic proportions: ``"section + s(year) + section:year"``. Terms are columns
         of labels or numbers, ``s(year)`` or ``s(year, df=7)`` for a smooth curve over a number, ``a:b`` for an
@@ -99,7 +104,8 @@ class MetaLDA(TopicModel):
     chains_ : tuple of MetaLDA
         The chains, each as a fitted model of its own.
     history_ : DataFrame
-        A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words.
+        A row per iteration: log-likelihood per token, seconds, tokens moved, tables of documents and of words (0 in an
+        iteration that does not update their weights).
     vocabulary_ : tuple of str
         Words, in the order of the columns of `components_`.
     label_names_ : tuple of str
@@ -184,6 +190,10 @@ class MetaLDA(TopicModel):
             return self._learned(design, START_BETA, self.nu, 0.0)
         return Fixed(design, self.word_prior)
 
+    @property
+    def _real_features(self) -> bool:
+        return self.weight_prior == "normal" and self.nu is None
+
     def _learned(
         self, design: Design, start: float, shape: float | Mapping[str, float] | None, level_precision: float
     ) -> LogLinear:
@@ -191,7 +201,9 @@ class MetaLDA(TopicModel):
         if shapes and self.weight_prior != "normal":
             raise InputError('mu by column needs weight_prior="normal", which learns the strength of the other columns')
         if not isinstance(shape, Real) and self.weight_prior == "normal":
-            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes)
+            n_numbers = np.count_nonzero(design.is_number[design.row_labels])
+            settings = MANY_NUMBERS if n_numbers > MANY else {}
+            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes, **settings)
         return Gamma(design, start, shape if isinstance(shape, Real) else 1.0)
 
     def _word_features(self) -> WordFeatures | None:

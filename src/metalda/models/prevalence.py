@@ -73,7 +73,7 @@ def require_columns(fitted: Fitted, *columns: str | None) -> None:
     """Raise InputError unless the model learned from columns of labels or numbers, with these among them."""
     label_weights(fitted)
     terms = fitted.labels.terms
-    if terms is None or (set(terms.labels) == {""} and not terms.numbers):
+    if terms is None:  # of a Mallet model
         raise InputError(
             "the labels of the model have no columns; read them from columns (--labels), or see label_proportions "
             "(metalda effects --proportions)"
@@ -120,8 +120,23 @@ def _range(fitted: Fitted, column: str) -> tuple[float, float]:
         values = design.matrix[:, [design.names.index(column)]]
         ends = float(values.min()), float(values.max())
     else:  # in interactions only
-        ends = -_SPREAD, _SPREAD
+        values = design.matrix[:, _with_labels(fitted, column)]
+        ends = (float(values.min()), float(values.max())) if values.nnz else (-_SPREAD, _SPREAD)
     return number.center + ends[0] * number.scale, number.center + ends[1] * number.scale
+
+
+def _with_labels(fitted: Fitted, column: str) -> list[int]:
+    """Return the columns of the design that hold a number for documents with some labels, such as genre=War:year."""
+    design = fitted.labels
+    assert design.terms is not None, "a model with numbers has terms"
+    wanted = {
+        ":".join(factor.column for factor in term)
+        for term in design.terms.terms
+        if sum(factor.column in design.terms.numbers for factor in term) == 1
+        and any(factor.column == column for factor in term)
+    }
+    groups = [design.group_names[group] for group in design.groups]
+    return [j for j, group in enumerate(groups) if group in wanted]
 
 
 def shown_value(column: str, value: Any) -> Any:
@@ -144,7 +159,7 @@ def prevalence_table(
         raise InputError(f"the grid has {np.prod(shape, dtype=float):,.0f} points: give fewer values")
     if contrast is not None and (contrast not in values or len(values[contrast]) < 2):
         raise InputError(f"contrast={contrast!r}: name a column of at that has two values or more")
-    columns = terms.grid(values)
+    columns = terms.grid(values, fitted.label_names)
     rows = NamedMatrix(sparse.csr_array(columns.matrix), columns.names).select(fitted.label_names).matrix
     rows = sparse.csr_array(sparse.hstack([rows, np.ones((rows.shape[0], 1))]))
     is_identified = bool(np.abs(rows @ weights.design.null_space).max(initial=0) <= SAME)
@@ -190,4 +205,6 @@ def _values(column: Any, values: Any) -> list[Any]:
     own = [value.item() if isinstance(value, np.generic) else value for value in (values if several else [values])]
     if not own:
         raise InputError(f"at[{column!r}] has no values")
+    if any(isinstance(value, list | tuple | set | dict | np.ndarray) for value in own):
+        raise InputError(f"at[{column!r}] must be a value or a list of values, not a list of lists")
     return list(dict.fromkeys(own))

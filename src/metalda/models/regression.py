@@ -136,8 +136,9 @@ class WFLDA(_RegressionModel):
     ----------
     n_components : int
         Number of topics.
-    word_features : WordFeatures, DataFrame or mapping
-        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed.
+    word_features : WordFeatures, Embeddings, DataFrame or mapping
+        Features of words, e.g. ``Embeddings.read(...).binarize()``. Words without features are allowed. Embeddings
+        themselves are numbers, as with ``Embeddings.standardize()``.
     doc_prior : float
         Symmetric Dirichlet parameter of the topics of a document.
     variance, default_variance, optimize_burn_in, optimize_interval

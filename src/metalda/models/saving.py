@@ -154,8 +154,10 @@ def _unpack_terms(saved: Any, model: TopicModel, label_names: Sequence[str]) -> 
     terms = Terms.from_json(saved)
     if terms.formula != model._prevalence:
         raise StorageError("the terms are of another formula")
-    if not set(label_names) <= set(terms.column_names):
-        raise StorageError("label_names must be columns of the terms")
+    try:
+        terms.groups_of(label_names)
+    except KeyError:
+        raise StorageError("label_names must be columns of the terms") from None
     return terms
 
 

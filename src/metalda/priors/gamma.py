@@ -26,8 +26,6 @@ from metalda.priors.loglinear import (
     require_binary,
 )
 
-MOST_NUMBERS = 16  # that are drawn together
-
 
 class Augmentation(NamedTuple):
     """Sums of the auxiliary variables of an iteration. The scale of a cell is ``row_scales * topic_scales``."""
@@ -178,6 +176,8 @@ class Normal(Gamma):
     default_precision: float = 0.0
     group_shapes: tuple[tuple[str, float], ...] = ()  # groups whose weights have gamma priors with these shapes instead
     slices: float = 0.1  # share of the updates of numbers that use a slice sampler
+    block_size: int = 16  # largest number of numbers that are drawn together
+    interval: int = 1  # iterations from one update to the next
 
     def __post_init__(self) -> None:
         numbers = set(self.design.groups[self.design.is_number[:-1]].tolist())
@@ -187,6 +187,9 @@ class Normal(Gamma):
                 raise InputError(f"there is no column {name!r} for its shape (mu); columns are: {known}")
             if self.design.group_names.index(name) in numbers:
                 raise InputError(f"the column {name!r} holds numbers, and gamma priors (mu) are for labels")
+
+    def is_due(self, n_sweeps: int) -> bool:
+        return n_sweeps % self.interval == 0
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw 1 / sigma² of each label's group; 0 for a group with gamma priors."""
@@ -286,7 +289,7 @@ class Normal(Gamma):
         for number in np.flatnonzero(self.design.is_number):
             own = matrix.indices[matrix.indptr[number] : matrix.indptr[number + 1]].astype(np.int64)
             common = len(np.intersect1d(own, rows[-1])) if blocks else 0
-            if blocks and len(blocks[-1]) < MOST_NUMBERS and 2 * common > max(len(own), len(rows[-1])):
+            if blocks and len(blocks[-1]) < self.block_size and 2 * common > max(len(own), len(rows[-1])):
                 blocks[-1].append(int(number))
                 rows[-1] = np.union1d(rows[-1], own)
             else:

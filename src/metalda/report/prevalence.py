@@ -48,9 +48,10 @@ def summarize_prevalence(model: TopicModel, interval: float) -> tuple[NumberSect
     terms = model.fitted_.labels.terms
     if terms is None or not terms.numbers or not hasattr(model, "prevalence_at"):
         return ()
+    vectors = () if model.schema_ is None else model.schema_.vectors  # curves over single dimensions say nothing
     n_topics, room = len(model.components_), _MAX_CELLS
     found = []
-    for number in terms.numbers:
+    for number in (number for number in terms.numbers if number not in vectors):
         n_lines = 1 + sum(len(frequent_values(model.fitted_, column)) for column in terms.labels)
         many = 3 * n_topics * n_lines * _POINTS * len(terms.numbers) > _FEW_CELLS
         points = default_values(model.fitted_, number, _FEW_POINTS if many else _POINTS)

@@ -30,7 +30,7 @@ Words = NDArray[np.int32]
 class WordTables(NamedTuple):
     """Auxiliary variables of the words of some topics."""
 
-    label_tables: NDArray[np.int64]  # sum of t'[k, v] over words with feature l
+    label_tables: NDArray[np.float64]  # sum of t'[k, v] times the value of feature l over words
     minus_log_q: NDArray[np.float64]  # -log q'[k]
 
 
@@ -123,8 +123,12 @@ class TopicCounts:
     def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> WordTables:
         """Draw q'[k] and t'[k, v] of step 4 for topics first … last - 1."""
         n_topics = len(self.topic_totals)
-        drawn = WordTables(np.zeros((len(self.design.names), n_topics), np.int64), np.zeros(n_topics))
-        rows = frozen(self.design.row_starts, np.int64), frozen(self.design.row_labels, np.int32)
+        drawn = WordTables(np.zeros((len(self.design.names), n_topics)), np.zeros(n_topics))
+        rows = (
+            frozen(self.design.row_starts, np.int64),
+            frozen(self.design.row_labels, np.int32),
+            frozen(self.design.row_values, np.float64),
+        )
         values, sums = frozen(beta.values, np.float32), frozen(beta.topic_sums, np.float64)
         word_rows = frozen(self.design.row_of, np.int32)
         word_tables(self.starts, *self._as_input, word_rows, values, sums, *rows, *drawn, first, last, rng)
