@@ -7,11 +7,13 @@ c[k] phi[k, v]. Tables t[k, g, v] ~ CRP(c[k] phi[k, v], n[k, g, v]) and q[k, g] 
 c[k] conjugate: phi[k] is Dirichlet with the parameters beta[k, v] + sum_g t[k, g, v], and c[k] is gamma.
 """
 
+import math
+
 import numpy as np
 from numba import float32, float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel
-from metalda.kernels.helpers import draw_log_gamma, draw_minus_log_beta, draw_tables
+from metalda.kernels.helpers import FEW, draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising
 
 SMALLEST_SHAPE = 1e-30  # so that the logarithm of a gamma variable is a finite float32
 
@@ -37,6 +39,48 @@ def draw_log_gammas(starts, sizes, topics, tables, word_rows, beta, first, last,
                 shape += tables[at]
                 at += 1
             log_gammas[v, k] = _draw_log_gamma(shape, rng)
+
+
+@helper
+def _rising_change(a, factor, count):
+    """Return log of Γ(f a + c) / Γ(f a) divided by Γ(a + c) / Γ(a)."""
+    if count > FEW:
+        return log_rising(factor * a, count) - log_rising(a, count)
+    ratio = factor
+    for j in range(1, count):
+        ratio *= (factor * a + j) / (a + j)
+    return math.log(ratio)
+
+
+@kernel
+def add_word_changes(list_starts, list_sizes, list_topics, list_counts, n_groups, values, factors, first, last, changes):
+    """Add to changes[k] how log p(w | z, c phi) of words first … last - 1 changes if c[k] is multiplied by a factor.
+
+    Without the terms of totals, which `accept_factors` adds. Equals reference.concentration_change with them.
+    """
+    for word in range(first * n_groups, last * n_groups):
+        v = uintp(word // n_groups)
+        for i in range(list_starts[word], list_starts[word] + list_sizes[word]):
+            k = uintp(list_topics[i])
+            changes[k] += _rising_change(float64(values[v, k]), factors[k], int64(list_counts[i]))
+
+
+@kernel
+def accept_factors(group_totals, changes, factors, shape, rate, concentrations, rng):
+    """Multiply c[k] by its factor with the probability of Metropolis and Hastings; the factor becomes 1 otherwise.
+
+    Factors are proposed symmetrically on the scale of log c. The density of log c is that of c times c.
+    """
+    for k in range(concentrations.shape[0]):
+        c = concentrations[k]
+        change = changes[k] + shape * math.log(factors[k]) - rate * c * (factors[k] - 1.0)
+        for g in range(group_totals.shape[0]):
+            if group_totals[g, k] > 0:
+                change -= log_rising(factors[k] * c, group_totals[g, k]) - log_rising(c, group_totals[g, k])
+        if math.log(1.0 - rng.random()) < change:
+            concentrations[k] = factors[k] * c
+        else:
+            factors[k] = 1.0
 
 
 @kernel

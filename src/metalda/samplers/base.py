@@ -87,6 +87,11 @@ class Sampler(ABC):
         no_extra(extra, n_draws, n_topics)
 
     @property
+    def n_wording_groups(self) -> int | None:
+        """Return the number of groups of documents whose counts a draw has; None if it has those of all documents."""
+        return None
+
+    @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
         """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()

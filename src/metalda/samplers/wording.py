@@ -19,10 +19,16 @@ from scipy import sparse
 from metalda.errors import StorageError
 from metalda.kernels.border import frozen
 from metalda.kernels.weights import FLOOR
-from metalda.kernels.wording import draw_concentrations, draw_log_gammas, group_tables
+from metalda.kernels.wording import (
+    accept_factors,
+    add_word_changes,
+    draw_concentrations,
+    draw_log_gammas,
+    group_tables,
+)
 from metalda.meta.design import DEFAULT, Design
-from metalda.priors import Alpha, Beta, LogLinear
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
+from metalda.samplers.base import Arrays, Assignment, Problem, check_topics
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.tokens import TokenAssignment, Tokens
@@ -33,6 +39,7 @@ from metalda.utils.threads import Run
 SHAPE, RATE = 0.5, 1e-5  # of the gamma prior of c[k], which allows anything from 10 to 100,000
 START = 100.0  # c[k] before the first sweep
 LEAST, MOST = 1e-9, 1e12  # of c[k]
+STEPS = (0.05, 0.3, 1.5)  # standard deviations of proposed moves of log c[k]
 _TABLES = ("table_sizes", "table_topics", "table_counts")
 
 
@@ -62,7 +69,14 @@ class GroupTokens(Tokens):
     shape: float = SHAPE  # of the gamma prior of c[k]
     rate: float = RATE
 
-    kernels: ClassVar[tuple[Any, ...]] = (*Tokens.kernels, draw_log_gammas, group_tables, draw_concentrations)
+    kernels: ClassVar[tuple[Any, ...]] = (
+        *Tokens.kernels,
+        draw_log_gammas,
+        add_word_changes,
+        accept_factors,
+        group_tables,
+        draw_concentrations,
+    )
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with random topics, and one table for each word of a topic in a group."""
@@ -120,6 +134,10 @@ class GroupTokens(Tokens):
         check_extra(extra, n_draws, n_topics)
 
     @property
+    def n_wording_groups(self) -> int:
+        return self.n_groups
+
+    @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
         return (self.groups,)
 
@@ -173,9 +191,15 @@ class GroupAssignment(Assignment):
         """
         shared = self.draw_shared(beta, rngs, run)
         moved, log_likelihood = self._tokens.sweep(alpha, shared, rngs, run, n_sweeps)
+        shared = self.move_concentrations(shared, rngs, run)
         self.draw_tables(shared, rngs, run)
         self.draw_concentrations(rngs[0])
         return moved, log_likelihood
+
+    def observe_documents(
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
+    ) -> list[tuple[Any, ...]]:
+        return self._tokens.observe_documents(prior, alpha, rngs, run)
 
     def draw_shared(self, beta: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
         """Draw phi[k] ~ Dirichlet(beta[k] + t[k]), and return c[k] phi[k, v] as the parameters of words in groups."""
@@ -191,6 +215,28 @@ class GroupAssignment(Assignment):
         totals = np.exp(log_phi).sum(axis=0, dtype=np.float64)
         log_phi += np.log(self.concentrations / totals).astype(np.float32)
         return self._tokens.problem.word_prior.beta(log_phi)
+
+    def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
+        """Move c[k] by a Metropolis step, given the counts of groups and phi; returns the new c[k] phi[k, v].
+
+        Given the tables, which `draw_concentrations` needs, c[k] changes by a few percent in a sweep. Without them it can
+        change by any factor.
+        """
+        counts, n_groups, n_topics = self._tokens.counts, self.sampler.n_groups, self.problem.n_topics
+        steps = rngs[0].choice(STEPS, n_topics) * rngs[0].standard_normal(n_topics)
+        factors = np.clip(self.concentrations * np.exp(steps), LEAST, MOST) / self.concentrations
+        values, lists = frozen(shared.values, np.float32), _frozen_lists(counts)
+
+        def add(s: int) -> NDArray[np.float64]:
+            changes = np.zeros(n_topics)
+            add_word_changes(*lists, n_groups, values, frozen(factors, np.float64), *self._words_of(s), changes)
+            return changes
+
+        changes = frozen(sum(run(add, range(len(rngs)))), np.float64)
+        group_totals = frozen(np.atleast_2d(counts.topic_totals), np.int64)
+        prior = float(self.sampler.shape), float(self.sampler.rate)
+        accept_factors(group_totals, changes, factors, *prior, self.concentrations, rngs[0])
+        return shared._replace(values=np.maximum(shared.values * factors.astype(np.float32), FLOOR))
 
     def draw_tables(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> None:
         """Draw t[k, g, v] ~ CRP(c[k] phi[k, v], n[k, g, v]), and keep their sums over groups."""
