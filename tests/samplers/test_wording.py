@@ -26,7 +26,7 @@ def _problem(documents, groups, n_groups, n_topics, n_words=3, alpha=0.6, beta=0
     if n_shards > 1:
         words = order_by_group(words, offsets, group_words(words, n_words, n_shards))
     priors = Fixed(Design.build(None, len(documents)), alpha), Fixed(Design.build(None, n_words), beta)
-    sampler = GroupTokens(np.array(groups, np.int32), n_groups, *prior)
+    sampler = GroupTokens(np.array(groups, np.int32), n_groups, 0, *prior)
     return Problem(words, offsets, n_words, n_topics, *priors, sampler, shard_bounds(offsets, n_shards))
 
 
@@ -44,7 +44,9 @@ FIXED = 1e8  # shape of a prior that holds c in its place
 
 def _exact(documents, groups, n_groups, alpha, beta, concentration, n_topics=2):
     """p(z | w) for every assignment, in the order of itertools.product."""
-    words, documents_of = (np.array(x) for x in zip(*[(v, d) for d, own in enumerate(documents) for v in own], strict=True))
+    words, documents_of = (
+        np.array(x) for x in zip(*[(v, d) for d, own in enumerate(documents) for v in own], strict=True)
+    )
     logs = []
     for state in itertools.product(range(n_topics), repeat=len(words)):
         found = 0.0

@@ -29,7 +29,7 @@ def _problem(word_prior=None, sampler=None, shards=1):
     features = NamedMatrix(sparse.csr_array(np.array(FEATURES, float)), ("a", "b"))
     doc_prior = Gamma(Design.build(None, len(LENGTHS)), 0.1, 2.0)
     word_prior = word_prior or Gamma(Design.build(features, len(FEATURES)), 0.01, 2.0)
-    sampler = sampler or GroupTokens(GROUPS, 3, SHAPE, RATE)
+    sampler = sampler or GroupTokens(GROUPS, 3, 0, SHAPE, RATE)
     words = np.zeros(offsets[-1], np.int32)
     return Problem(words, offsets, len(FEATURES), 2, doc_prior, word_prior, sampler, shard_bounds(offsets, shards))
 
@@ -156,10 +156,10 @@ class _SlippedTokens(GroupTokens):
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", ["phi without tables", "tables without phi", "q of empty groups"])
 def test_the_joint_test_sees_a_slip(slip):
-    sampler = _SlippedTokens(GROUPS, 3, SHAPE, RATE, slip)
+    sampler = _SlippedTokens(GROUPS, 3, 0, SHAPE, RATE, slip)
     assert _joint_test(_problem(sampler=sampler), 3_000) < 1e-6
 
 
 @pytest.mark.slow
 def test_a_shape_of_the_prior_that_is_not_that_of_the_model_is_seen():
-    assert _joint_test(_problem(sampler=GroupTokens(GROUPS, 3, SHAPE / 2, RATE)), 3_000) < 1e-6
+    assert _joint_test(_problem(sampler=GroupTokens(GROUPS, 3, 0, SHAPE / 2, RATE)), 3_000) < 1e-6

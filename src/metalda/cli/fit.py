@@ -122,7 +122,8 @@ def fit(
     known = parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
     given = model_options.given.get("prevalence")
-    reading_options = formula_options.read_columns(reading_options, data, given, model)
+    wording = model_options.given.get("wording")
+    reading_options = formula_options.read_columns(reading_options, data, given, model, wording)
     corpus = reading_options.read(data, id=id, verbose=not quiet)
     formula = given or formula_options.formula(corpus.schema)
     if formula is not None:
@@ -132,7 +133,7 @@ def fit(
         tables.print_input(data, corpus, found)
         if earlier is not None:
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
-        if corpus.labels is not None and not estimator.uses_labels:
+        if corpus.labels is not None and not estimator._reads_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
         if formula is not None:
             print(clean(f"Terms: {formula}"))

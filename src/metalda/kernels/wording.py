@@ -53,7 +53,9 @@ def _rising_change(a, factor, count):
 
 
 @kernel
-def add_word_changes(list_starts, list_sizes, list_topics, list_counts, n_groups, values, factors, first, last, changes):
+def add_word_changes(
+    list_starts, list_sizes, list_topics, list_counts, n_groups, values, factors, first, last, changes
+):
     """Add to changes[k] how log p(w | z, c phi) of words first … last - 1 changes if c[k] is multiplied by a factor.
 
     Without the terms of totals, which `accept_factors` adds. Equals reference.concentration_change with them.

@@ -243,9 +243,7 @@ class FoldingIn(TransformerMixin, Declaration):
             "sort_topics": False,
         }
 
-    def _encode_known(
-        self, corpus: Corpus
-    ) -> tuple[Documents, Design, tuple[str, ...], NDArray[np.float32]]:
+    def _encode_known(self, corpus: Corpus) -> tuple[Documents, Design, tuple[str, ...], NDArray[np.float32]]:
         """Return new documents with the words that the model has information on, and their labels.
 
         Also returns the out-of-vocabulary words among them, and phi. Warns of documents whose words are all unknown.

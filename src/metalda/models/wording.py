@@ -108,6 +108,16 @@ class WordingTables(FittedModel):
         return contrast_table(self.fitted_, topic, first, second, top_n, interval)
 
 
+def require_wording(model: FittedModel) -> WordingTables:
+    """Return a model with groups that word topics in their own way; InputError for any other."""
+    if not model.fitted_.wording or not isinstance(model, WordingTables):
+        raise InputError(
+            f"this {type(model).__name__} has no groups of documents with their own wording; fit MetaLDA with wording= "
+            "(--wording COLUMN)"
+        )
+    return model
+
+
 def find_group(fitted: Fitted, group: str) -> int:
     """Return the number of a group, by its name or by its value in the column."""
     return fitted.wording.index(LabelIndex(fitted.wording, "group").require(group))

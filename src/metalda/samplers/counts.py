@@ -50,7 +50,7 @@ class PackedCounts(NamedTuple):
 class TopicCounts:
     """n[k, v] as a sorted list of topics for every word, and n[k, .]. Changed in place.
 
-    With several groups of documents, word v of group g has the list ``v * n_groups + g``, and the totals are n[g, k, .].
+    With several groups of documents, word v of group g has the list ``v * n_groups + g``; the totals are n[g, k, .].
     """
 
     starts: NDArray[np.int64]  # the list of word v has capacity from starts[v] to starts[v + 1]

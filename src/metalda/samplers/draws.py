@@ -47,7 +47,9 @@ class Draw:
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: sparse.csr_array  # n[k, v] as a sparse array [word, topic]
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
-    group_counts: sparse.csr_array | None = None  # n[k, g, v] as [word * groups + group, topic]; then n[k, v] are tables
+    group_counts: sparse.csr_array | None = (
+        None  # n[k, g, v] as [word * groups + group, topic]; then n[k, v] are tables
+    )
 
     @property
     def token_counts(self) -> sparse.csr_array:

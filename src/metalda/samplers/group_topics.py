@@ -33,7 +33,9 @@ def group_shares(draw: Draw) -> NDArray[np.float64]:
     """Return the share of each group in the tokens of each topic [group, topic]; equal shares in an empty topic."""
     totals = group_totals(draw)
     sums = totals.sum(axis=0)
-    return np.divide(totals, sums, out=np.full(totals.shape, 1 / len(totals)), where=sums > 0)
+    equal = np.full(totals.shape, 1 / len(totals))
+    shares: NDArray[np.float64] = np.divide(totals, sums, out=equal, where=sums > 0)
+    return shares
 
 
 def mean_group_phi(
@@ -102,9 +104,7 @@ def draw_group_concentrations(draw: Draw, n: int, rng: np.random.Generator) -> N
     return found
 
 
-def _log_dirichlet(
-    shapes: NDArray[np.float64], size: tuple[int, int], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _log_dirichlet(shapes: NDArray[np.float64], size: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw logarithms of Dirichlet variables along the last axis, finite for tiny parameters."""
     shapes = np.broadcast_to(np.maximum(shapes, 1e-290), (*size, shapes.shape[-1]))
     logs = np.log(rng.standard_gamma(shapes + 1)) + np.log1p(-rng.random(shapes.shape)) / shapes

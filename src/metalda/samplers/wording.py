@@ -1,7 +1,7 @@
 """Topics that every group of documents words in its own way: the sampler of MetaLDA with `wording`.
 
-A word in a group is a word of its own: v of group g is ``v * n_groups + g``, with the Dirichlet parameter c[k] phi[k, v]
-that v has in all groups. So the sampler of tokens sweeps documents, group after group, in threads or on a cluster. What
+A word in a group is a word of its own: v of group g is ``v * n_groups + g``. Its Dirichlet parameter c[k] phi[k, v] is
+the same in all groups. So the sampler of tokens sweeps documents, group after group, in threads or on a cluster. What
 groups share is drawn between the sweeps: phi[k], which is never kept, because it follows from the tables; the tables,
 which are the counts from which phi[k] and the prior of words learn; and the concentrations c[k].
 """
@@ -37,7 +37,6 @@ from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
 SHAPE, RATE = 0.5, 1e-5  # of the gamma prior of c[k], which allows anything from 10 to 100,000
-START = 100.0  # c[k] before the first sweep
 LEAST, MOST = 1e-9, 1e12  # of c[k]
 STEPS = (0.05, 0.3, 1.5)  # standard deviations of proposed moves of log c[k]
 _TABLES = ("table_sizes", "table_topics", "table_counts")
@@ -66,6 +65,7 @@ class GroupTokens(Tokens):
 
     groups: NDArray[np.int32]  # of every document
     n_groups: int
+    initial_sweeps: int = 0  # in which c[k] stays at its start value
     shape: float = SHAPE  # of the gamma prior of c[k]
     rate: float = RATE
 
@@ -79,14 +79,19 @@ class GroupTokens(Tokens):
     )
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Return an assignment with random topics, and one table for each word of a topic in a group."""
+        """Return an assignment with random topics, and one table for each word of a topic in a group.
+
+        c[k] starts at the average number of tokens of a topic, so that all groups learn the same topics first. With a
+        smaller c[k] each group would find topics of its own, and a topic could be sport in one group and war in another.
+        """
         topics = super().start(problem, rng, n_threads).topics
         tokens = TokenAssignment(self.by_group(problem), topics)
         tables = self._no_tables(problem)
         matrix = _sum_groups(tokens.counts.to_matrix().sign(), self.n_groups)
         tables.unpack(0, problem.n_words, _pack(matrix))
         tables.topic_totals[:] = matrix.sum(axis=0)
-        return GroupAssignment(problem, self, tokens, tables, np.full(problem.n_topics, START))
+        start = max(len(problem.words) / problem.n_topics, 1.0)
+        return GroupAssignment(problem, self, tokens, tables, np.full(problem.n_topics, start))
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
         check_keys("the assignment", arrays, ("topics", "concentrations", *_TABLES))
@@ -178,7 +183,7 @@ class GroupAssignment(Assignment):
     @property
     def arrays(self) -> Arrays:
         packed = self.counts.pack(0, self.problem.n_words)
-        tables = dict(zip(_TABLES, packed, strict=True))
+        tables: dict[str, NDArray[Any]] = dict(zip(_TABLES, packed, strict=True))
         return {"topics": self.topics, "concentrations": self.concentrations.copy(), **tables}
 
     def sweep(
@@ -191,6 +196,9 @@ class GroupAssignment(Assignment):
         """
         shared = self.draw_shared(beta, rngs, run)
         moved, log_likelihood = self._tokens.sweep(alpha, shared, rngs, run, n_sweeps)
+        if n_sweeps < self.sampler.initial_sweeps:
+            self.draw_tables(shared, rngs, run)
+            return moved, log_likelihood
         shared = self.move_concentrations(shared, rngs, run)
         self.draw_tables(shared, rngs, run)
         self.draw_concentrations(rngs[0])
@@ -214,12 +222,13 @@ class GroupAssignment(Assignment):
         log_phi -= log_phi.max(axis=0)
         totals = np.exp(log_phi).sum(axis=0, dtype=np.float64)
         log_phi += np.log(self.concentrations / totals).astype(np.float32)
-        return self._tokens.problem.word_prior.beta(log_phi)
+        parameters: Any = log_phi  # in single precision, because a cluster sends them
+        return self._tokens.problem.word_prior.beta(parameters)
 
     def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
         """Move c[k] by a Metropolis step, given the counts of groups and phi; returns the new c[k] phi[k, v].
 
-        Given the tables, which `draw_concentrations` needs, c[k] changes by a few percent in a sweep. Without them it can
+        Given the tables, as in `draw_concentrations`, c[k] changes by a few percent in a sweep. Without them it can
         change by any factor.
         """
         counts, n_groups, n_topics = self._tokens.counts, self.sampler.n_groups, self.problem.n_topics

@@ -52,8 +52,8 @@ class Snapshot(NamedTuple):
             progress.weights[name] = kept
             if not kept:
                 del progress.weights[name]
-        weights = self.log_doc_weights, self.log_word_weights
-        progress.state = resume_chain(problem, self.assignment, *weights, self.n_sweeps)
+        own = self.log_doc_weights, self.log_word_weights
+        progress.state = resume_chain(problem, self.assignment, *own, self.n_sweeps)
 
 
 class Recovery:
