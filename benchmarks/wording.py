@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.wording [--corpora 60] [--snippets] [--iterations 600]``
 
-Corpora are simulated with two groups, and their topics are learned. The truth is the log ratio of a word's probabilities
-in the two groups within a topic. Words count that have at least 1 % of the shared topic. In `model` all words differ
-between groups, with phi[k, g] ~ Dirichlet(c phi[k]). In `planted` ten words of a topic are multiplied by 2 or 1/2 in one
-group, and all other words are alike.
+Corpora are simulated with two groups, and their topics are learned. The truth is the log ratio of the probabilities of
+a word in the two groups within a topic. Words count that have at least 1 % of the shared topic. In `model` all words
+differ between groups, with phi[k, g] ~ Dirichlet(c phi[k]). In `planted` ten words of a topic are multiplied by 2 or
+1/2 in one group, and all other words are alike.
 
 ``--snippets`` fits Web Snippets (METALDA_DATA) with 50 topics, with and without three groups that are random.
 """

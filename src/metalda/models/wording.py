@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +106,11 @@ class WordingTables(FittedModel):
         >>> table[["word", "first", "second"]].values.tolist()
         [['fairness', 'left', 'right'], ['relief', 'left', 'right']]
         """
-        return contrast_table(self.fitted_, topic, first, second, top_n, interval)
+        fitted = self.fitted_
+        pair = find_group(fitted, first), None if second is None else find_group(fitted, second)
+        if pair[0] == pair[1]:
+            raise InputError(f"{first!r} and {second!r} are the same group; give two groups")
+        return contrast_tables(fitted, topic, [pair], top_n, interval)[0]
 
 
 def require_wording(model: FittedModel) -> WordingTables:
@@ -144,31 +149,48 @@ def concentration_table(fitted: Fitted) -> pd.DataFrame:
     return table.assign(chains=fitted.chain_counts) if fitted.chains else table
 
 
-def contrast_table(
-    fitted: Fitted, topic: int, first: str, second: str | None, top_n: int | None, interval: float
-) -> pd.DataFrame:
-    """Return log ratios of the probabilities of words in two groups, with intervals over draws of the topics."""
-    import pandas as pd
+Pair = tuple[int, int | None]  # two groups, or a group and all others
 
+
+def contrast_tables(
+    fitted: Fitted, topic: int, pairs: Sequence[Pair], top_n: int | None = 10, interval: float = 0.9
+) -> list[pd.DataFrame]:
+    """Return log ratios of the probabilities of words in pairs of groups, with intervals over draws of the topic."""
     check_interval(interval)
     if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < fitted.n_topics:
         raise InputError(f"no topic {topic!r}; topics are numbered 0 to {fitted.n_topics - 1}")
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
-    one = find_group(fitted, first)
-    other = None if second is None else find_group(fitted, second)
-    if one == other:
-        raise InputError(f"{first!r} and {second!r} are the same group; give two groups")
     chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
     words = np.unique(np.concatenate([used_words(chain.draws, own) for chain, own in chains]))
-    logs = np.concatenate([_log_sides(chain, own, words, one, other) for chain, own in chains])
+    drawn = [_log_sides(chain, own, words, pairs) for chain, own in chains]
+    found = []
+    for number, pair in enumerate(pairs):
+        table = _contrasts(fitted, topic, words, pair, np.concatenate([own[number] for own in drawn]), top_n, interval)
+        found.append(table.assign(chains=len(chains)) if fitted.chains else table)
+    return found
+
+
+def _contrasts(
+    fitted: Fitted,
+    topic: int,
+    words: NDArray[np.int64],
+    pair: Pair,
+    logs: NDArray[np.float64],
+    top_n: int | None,
+    interval: float,
+) -> pd.DataFrame:
+    """Return the table of one pair, given draws of log probabilities [draw, side, word]."""
+    import pandas as pd
+
+    first, second = pair
     ratios = logs[:, 0] - logs[:, 1]
     low, high = np.quantile(ratios, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
     effect, probabilities = ratios.mean(axis=0), np.exp(logs).mean(axis=0)
     table = pd.DataFrame(
         {
-            "first": fitted.wording[one],
-            "second": "all others" if other is None else fitted.wording[other],
+            "first": fitted.wording[first],
+            "second": "all others" if second is None else fitted.wording[second],
             "topic": topic,
             "word": [fitted.vocabulary[v] for v in words],
             "effect": effect,
@@ -178,8 +200,6 @@ def contrast_table(
             "probability_second": probabilities[1],
         }
     )
-    if fitted.chains:
-        table["chains"] = len(chains)
     certain = np.argsort(-np.maximum(low, -high), kind="stable")
     sides = [certain[effect[certain] > 0], certain[effect[certain] <= 0]]
     table = table.iloc[np.concatenate([own[:top_n] for own in sides])].reset_index(drop=True)
@@ -187,24 +207,30 @@ def contrast_table(
     return table
 
 
-def _log_sides(
-    chain: Fitted, topic: int, words: NDArray[np.int64], first: int, second: int | None
-) -> NDArray[np.float64]:
-    """Return draws of log probabilities of words [draw, side, word] in a group, and in another or in all others."""
-    rng, found = np.random.default_rng([chain.seed, topic]), []
-    for draw in chain.draws:
-        logs = draw_group_logs(draw, chain.word_prior, topic, words, _each(chain), rng)
-        if second is not None:
-            found.append(logs[:, [first, second]])
-            continue
+def _log_sides(chain: Fitted, topic: int, words: NDArray[np.int64], pairs: Sequence[Pair]) -> list[NDArray[np.float64]]:
+    """Return draws of log probabilities of words [draw, side, word] for each pair."""
+    found: list[list[NDArray[np.float64]]] = [[] for _ in pairs]
+    named = {group for pair in pairs for group in pair}
+    groups = [group for group in range(len(chain.wording)) if None in named or group in named]
+    place = {group: i for i, group in enumerate(groups)}
+    for number, draw in enumerate(chain.draws):
+        seed = [chain.seed, topic, number]
+        logs = draw_group_logs(draw, chain.word_prior, topic, words, groups, _each(chain), seed)
         shares = group_shares(draw)[:, topic]
-        shares[first] = 0
-        if not shares.any():  # no other group has tokens of the topic
-            shares[np.arange(len(shares)) != first] = 1
-        shares /= shares.sum()
-        rest = np.log(np.maximum(np.einsum("g,dgv->dv", shares, np.exp(logs)), 1e-300))
-        found.append(np.stack([logs[:, first], rest], axis=1))
-    return np.concatenate(found)
+        for own, (first, second) in zip(found, pairs, strict=True):
+            other = _log_others(logs, shares, first) if second is None else logs[place[second]]
+            own.append(np.stack([logs[place[first]], other], axis=1))
+    return [np.concatenate(own) for own in found]
+
+
+def _log_others(logs: NDArray[np.float64], shares: NDArray[np.float64], group: int) -> NDArray[np.float64]:
+    """Return the logarithms of averages over all groups but one, by their shares in the tokens of the topic."""
+    others = np.arange(len(shares)) != group
+    weights = np.where(others, shares, 0.0)
+    weights = weights if weights.any() else others.astype(float)  # no other group has tokens of the topic
+    averages = np.einsum("g,gdv->dv", weights / weights.sum(), np.exp(logs))
+    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
+    return logarithms
 
 
 def _each(chain: Fitted) -> int:

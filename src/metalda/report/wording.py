@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metalda.models.wording import WordingTables
+from metalda.models.wording import WordingTables, contrast_tables
 from metalda.report.values import Numbers, cut, rounded, significant
 from metalda.samplers.group_topics import group_totals
 
@@ -54,12 +54,14 @@ def summarize_wording(model: TopicModel, interval: float) -> WordingSection | No
     shown = _largest(model, max(_MAX_CONTRASTS // n_topics, 2))
     table = model.wording_
     contrasts = tuple(
-        tuple(_contrast(model.wording_contrasts(topic, group, top_n=_WORDS, interval=interval)) for group in shown)
+        tuple(
+            map(_contrast, contrast_tables(model.fitted_, topic, [(group, None) for group in shown], _WORDS, interval))
+        )
         for topic in range(n_topics)
     )
     return WordingSection(
         column=cut(str(model.get_params(deep=False)["wording"])),
-        groups=tuple(map(cut, shown)),
+        groups=tuple(cut(groups[group]) for group in shown),
         n_groups=len(groups),
         concentration=significant(table["concentration"], 3),
         low=significant(table["low"], 3),
@@ -69,11 +71,10 @@ def summarize_wording(model: TopicModel, interval: float) -> WordingSection | No
     )
 
 
-def _largest(model: TopicModel, n: int) -> list[str]:
+def _largest(model: TopicModel, n: int) -> list[int]:
     """Return the groups with the most tokens, in the order of the model."""
     sizes = group_totals(model.draws_[-1]).sum(axis=1)
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:n])
-    return [model.fitted_.wording[g] for g in kept]
+    return sorted(np.argsort(-sizes, kind="stable")[:n].tolist())
 
 
 def _contrast(table: pd.DataFrame) -> Contrast:

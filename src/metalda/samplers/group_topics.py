@@ -77,20 +77,30 @@ def used_words(draws: Sequence[Draw], topic: int) -> NDArray[np.int64]:
 
 
 def draw_group_logs(
-    draw: Draw, word_prior: LogLinear, topic: int, words: NDArray[np.int64], n: int, rng: np.random.Generator
+    draw: Draw,
+    word_prior: LogLinear,
+    topic: int,
+    words: NDArray[np.int64],
+    groups: Sequence[int],
+    n: int,
+    seed: Sequence[int],
 ) -> NDArray[np.float64]:
-    """Return n draws of log phi[k, g, v] of one topic [draw, group, word], for words with tokens of the topic.
+    """Return n draws of log phi[k, g, v] of one topic in some groups [group, draw, word], for some words.
 
-    All other words count as one, because sums of Dirichlet variables are Dirichlet.
+    All other words count as one, because sums of Dirichlet variables are Dirichlet. The draws of a group do not depend
+    on which other groups are drawn.
     """
     beta = word_prior.products(draw.log_word_weights[:, [topic]])[word_prior.design.row_of, 0].astype(np.float64)
     shapes = beta[words] + _column(draw.word_topic_counts, topic)[words]
     others = max(beta.sum() - beta[words].sum(), 0.0)
-    shared = np.exp(_log_dirichlet(np.append(shapes, others), (n, 1), rng))
-    counts = _column(_counts(draw), topic).reshape(len(beta), -1).T[:, words]
-    counts = np.pad(counts, ((0, 0), (0, 1)))
-    logs = _log_dirichlet(counts + draw.extra["concentrations"][topic] * shared, (n, len(counts)), rng)
-    return logs[..., :-1]
+    rng = np.random.default_rng(seed)
+    shared = draw.extra["concentrations"][topic] * np.exp(_log_dirichlet(np.append(shapes, others), n, rng))
+    counts = _column(_counts(draw), topic).reshape(len(beta), -1)[words]
+    found = np.empty((len(groups), n, len(words)))
+    for i, group in enumerate(groups):
+        own = np.append(counts[:, group], 0.0)
+        found[i] = _log_dirichlet(own + shared, n, np.random.default_rng([*seed, group]))[:, :-1]
+    return found
 
 
 def draw_group_concentrations(draw: Draw, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -104,9 +114,9 @@ def draw_group_concentrations(draw: Draw, n: int, rng: np.random.Generator) -> N
     return found
 
 
-def _log_dirichlet(shapes: NDArray[np.float64], size: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw logarithms of Dirichlet variables along the last axis, finite for tiny parameters."""
-    shapes = np.broadcast_to(np.maximum(shapes, 1e-290), (*size, shapes.shape[-1]))
+def _log_dirichlet(shapes: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw logarithms of n Dirichlet variables [draw, word], finite for tiny parameters."""
+    shapes = np.broadcast_to(np.maximum(shapes, 1e-290), (n, shapes.shape[-1]))
     logs = np.log(rng.standard_gamma(shapes + 1)) + np.log1p(-rng.random(shapes.shape)) / shapes
     logs -= logs.max(axis=-1, keepdims=True)
     normalized: NDArray[np.float64] = logs - np.log(np.exp(logs).sum(axis=-1, keepdims=True))

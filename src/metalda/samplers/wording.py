@@ -82,7 +82,7 @@ class GroupTokens(Tokens):
         """Return an assignment with random topics, and one table for each word of a topic in a group.
 
         c[k] starts at the average number of tokens of a topic, so that all groups learn the same topics first. With a
-        smaller c[k] each group would find topics of its own, and a topic could be sport in one group and war in another.
+        smaller c[k], a topic could be sport in one group and war in another.
         """
         topics = super().start(problem, rng, n_threads).topics
         tokens = TokenAssignment(self.by_group(problem), topics)
