@@ -24,6 +24,7 @@ SELF_CONTAINED = [
     "guides/out-of-vocabulary.md",
     "guides/short-texts.md",
     "guides/topics-over-time.md",
+    "guides/wording.md",
     "guides/word-features.md",
     "integrations.md",
     "models.md",
