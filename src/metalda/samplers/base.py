@@ -100,6 +100,10 @@ class Sampler(ABC):
         """Return the number of bytes needed in addition to tokens, their topics and n[k, v]."""
         return 0
 
+    def draw_memory(self, problem: Problem) -> int:
+        """Return the number of bytes of a draw in addition to weights and n[k, v]."""
+        return 0
+
 
 def check_topics(problem: Problem, topics: NDArray[Any]) -> None:
     """Raise StorageError unless there is a topic for every token."""

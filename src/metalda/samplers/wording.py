@@ -151,6 +151,10 @@ class GroupTokens(Tokens):
         lists = self.n_groups * (16 * problem.n_words + 6 * problem.n_cells)
         return 4 * len(problem.words) + lists + 8 * problem.n_words * problem.n_topics
 
+    def draw_memory(self, problem: Problem) -> int:
+        """Return the bytes of n[k, g, v], of which there are at most as many as tokens."""
+        return 8 * min(len(problem.words), self.n_groups * problem.n_cells) + 4 * self.n_groups * problem.n_words
+
 
 class GroupAssignment(Assignment):
     """Topics of tokens, the tables of words, and the concentrations of topics."""
