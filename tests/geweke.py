@@ -128,10 +128,16 @@ def joint_test(problem: Problem, *, n_sweeps: int, seed: int, relabel: bool = Fa
         words = _draw_words(problem, latent[0][None], latent[2][None], rng)[0]
         found.append((words, *latent))
     chain = statistics(problem, Sample(*map(np.array, zip(*found, strict=True))))
+    return compare(expected, chain)
+
+
+def compare(expected: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    """z-scores of the differences in means between independent draws and a chain."""
+    n_sweeps = len(chain)
     batches = np.array([batch.mean(axis=0) for batch in np.array_split(chain, 50)])
     # A chain that happens to lack a rare event has no variance, so it gets at least that of independent draws.
     of_chain = np.maximum(batches.var(axis=0, ddof=1) / len(batches), expected.var(axis=0) / n_sweeps)
-    error = np.sqrt(expected.var(axis=0) / FORWARD + of_chain)
+    error = np.sqrt(expected.var(axis=0) / len(expected) + of_chain)
     difference = batches.mean(axis=0) - expected.mean(axis=0)
     settled = error > 1e-12
     assert np.abs(difference[~settled]).max(initial=0) < 1e-9

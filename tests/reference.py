@@ -385,3 +385,47 @@ def fold_in(words, alpha, phi):
 def score_tokens(documents, theta, phi):
     """p(word) = theta[d] @ phi[word], token by token."""
     return [theta[d] @ phi[v] for d, document in enumerate(documents) for v in document]
+
+
+def log_stirling(n):
+    """log |s(n, t)| for t = 0 … n: in how many ways n customers fill t tables."""
+    row = np.array([0.0])
+    for i in range(n):
+        kept = np.append(row + (np.log(i) if i else -np.inf), -np.inf)
+        row = np.logaddexp(kept, np.append(-np.inf, row))
+    return row
+
+
+def wording_log_likelihood(counts, concentration, beta):
+    """log p(w | z) of one topic: counts n[g][v], phi ~ Dirichlet(beta), phi[g] ~ Dirichlet(c phi), both integrated out.
+
+    A sum over the tables of all groups: prod_g (prod_v |s(n, t)|) c^t. / (c)_n., times the Dirichlet-multinomial of t.
+    """
+    counts = np.asarray(counts)
+    cells = [range(int(n > 0), n + 1) for n in counts.ravel()]
+    found = -np.inf
+    for tables in itertools.product(*cells):
+        ways = sum(log_stirling(n)[t] for n, t in zip(counts.ravel(), tables, strict=True))
+        sums = np.array(tables).reshape(counts.shape).sum(axis=0)
+        total = sums.sum()
+        of_sums = gammaln(beta.sum()) - gammaln(beta.sum() + total) + (gammaln(beta + sums) - gammaln(beta)).sum()
+        found = np.logaddexp(found, ways + total * np.log(concentration) + of_sums)
+    totals = counts.sum(axis=1)
+    return found - (gammaln(concentration + totals) - gammaln(concentration)).sum()
+
+
+def concentration_change(counts, shared, factor):
+    """How log p(w | z, c phi) of one topic changes if c phi is multiplied: counts n[g][v], shared[v] = c phi[v]."""
+
+    def log_likelihood(values):
+        rising = gammaln(values + counts) - gammaln(values)
+        totals = np.asarray(counts).sum(axis=1)
+        return rising.sum() - (gammaln(values.sum() + totals) - gammaln(values.sum())).sum()
+
+    return log_likelihood(factor * shared) - log_likelihood(shared)
+
+
+def log_concentration_density(concentration, group_totals, n_tables, shape, rate):
+    """log p(c | tables, tokens of groups) of one topic, up to a constant."""
+    log_q = (gammaln(concentration) - gammaln(concentration + np.asarray(group_totals))).sum()
+    return (shape - 1 + n_tables) * np.log(concentration) - rate * concentration + log_q

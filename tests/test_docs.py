@@ -25,6 +25,7 @@ SELF_CONTAINED = [
     "guides/short-texts.md",
     "guides/topics-over-time.md",
     "guides/validation.md",
+    "guides/wording.md",
     "guides/word-features.md",
     "integrations.md",
     "models.md",

@@ -26,10 +26,14 @@ from tests.fuzz.cases import Case, Kind, Violation, refusing
 
 MODELS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
 CHECKPOINTS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM")
-CHAINS = "-chains"
+CHAINS, WORDING = "-chains", "-wording"
 SAVES = {
-    "model": [*(f"model-{name}" for name in MODELS), "model-MetaLDA-chains"],
-    "checkpoint": [*(f"checkpoint-{name}" for name in CHECKPOINTS), "checkpoint-MetaLDA-chains"],
+    "model": [*(f"model-{name}" for name in MODELS), "model-MetaLDA-chains", "model-MetaLDA-wording"],
+    "checkpoint": [
+        *(f"checkpoint-{name}" for name in CHECKPOINTS),
+        "checkpoint-MetaLDA-chains",
+        "checkpoint-MetaLDA-wording",
+    ],
     "corpus": ["corpus-prepared"],
 }
 
@@ -118,8 +122,6 @@ def _change_file(folder: Path, kind: str, number: int, rng: random.Random, *, si
 @cache
 def find_save(name: str) -> Path:
     """Make a save in a temporary folder; another call returns the same one."""
-    from tests.contracts import corpus
-
     from metalda import Corpus
 
     folder = Path(tempfile.mkdtemp(prefix="saves-"))
@@ -128,12 +130,12 @@ def find_save(name: str) -> Path:
     make = _maker(of)
     with _numbered_files():
         if kind == "model":
-            make().fit(corpus()).save(folder / name)
+            make().fit(_corpus(of)).save(folder / name)
         elif kind == "checkpoint":
             with suppress(InterruptedError), stopped_after(18 if of.endswith(CHAINS) else 9):
-                make(n_shards=2).fit(corpus(), checkpoint=folder / name, checkpoint_every=1)
+                make(n_shards=2).fit(_corpus(of), checkpoint=folder / name, checkpoint_every=1)
         else:
-            documents = corpus()
+            documents = _corpus(of)
             rows = [
                 {"id": f"d{i}", "text": " ".join(words), "kind": ["pets", "home"] if i < 5 else ["sky"]}
                 for i, words in enumerate(documents)
@@ -144,12 +146,21 @@ def find_save(name: str) -> Path:
 
 
 def _maker(of: str) -> Callable[..., Any]:
-    """Return what makes the model of a save; the suffix stands for two chains."""
+    """Return what makes the model of a save; the suffix stands for two chains, or for wording by group."""
     from tests.contracts import CASES
 
-    case = next((case for case in CASES if case.name == of.removesuffix(CHAINS)), None)
+    case = next((case for case in CASES if case.name == of.removesuffix(CHAINS).removesuffix(WORDING)), None)
     make = getattr(case, "make", None)
+    if of.endswith(WORDING):
+        return partial(make, wording="labels")
     return partial(make, n_chains=2) if of.endswith(CHAINS) else make
+
+
+def _corpus(of: str) -> Any:
+    """Return the documents of a save; with wording, a document has one label at most."""
+    from tests.contracts import corpus
+
+    return corpus().with_labels(["left", "right"] * 4 + ["left", None]) if of.endswith(WORDING) else corpus()
 
 
 @contextmanager
@@ -351,15 +362,13 @@ def tamper(
 
 def use(save: str, folder: Path) -> None:
     """Load and use what is saved, as a person would."""
-    from tests.contracts import corpus
-
     import metalda
 
     kind, _, name = save.partition("-")
     if kind == "model":
         use_model(metalda.load(folder))
     elif kind == "checkpoint":
-        use_model(_maker(name)(n_shards=2).fit(corpus(), checkpoint=folder, resume=True), briefly=True)
+        use_model(_maker(name)(n_shards=2).fit(_corpus(name), checkpoint=folder, resume=True), briefly=True)
     else:
         for mmap in (True, False):
             documents = metalda.Corpus.load(folder, mmap=mmap)
@@ -392,6 +401,14 @@ def use_model(model: Any, briefly: bool = False) -> None:
         if hasattr(model, "feature_effects") and model.feature_names_:
             # Changed words may have features that only occur together: NaN, with a warning that names them.
             results.append(model.feature_effects(0.5)["effect"].dropna().to_numpy())
+        if model.fitted_.wording:
+            group, *others = model.wording_groups_
+            results.append(model.wording_.drop(columns="topic").to_numpy())
+            results.append(model.group_components(group))
+            for second in (None, others[0]):
+                table = model.wording_contrasts(0, group, second, interval=0.5)
+                results.append(table[["effect", "low", "high"]].to_numpy())
+            results.append(model.transform(documents.with_labels([group] * len(documents))))
         if model.uses_labels and model.label_names_:
             results.append(model.predict_label_probabilities(documents).to_numpy())
     for result in results:

@@ -286,7 +286,7 @@ def dated_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
     )
     documents = Corpus.from_frame(frame, text="text", labels="genre", numbers=[year, "score"])
-    model = MetaLDA(3, prevalence=f"genre * s(`{year}`) + score", **SETTINGS).fit(documents)
+    model = MetaLDA(3, prevalence=f"genre * s(`{year}`) + score", wording="genre", **SETTINGS).fit(documents)
     quietly(write_report, model, path, documents)
     return path
 
@@ -377,4 +377,23 @@ def test_topics_that_some_chains_lack_are_marked(browser: Any, documents: Corpus
     assert f"in {counts[topic]} of 3 chains" in opened.page.inner_text("main")
     opened.go("")
     assert "were not found in all 3 chains" in opened.page.inner_text("main")
+    assert opened.problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("phone", "dark")])
+def test_wording_is_shown_by_group(browser: Any, dated_report: Path, size: str, scheme: str) -> None:
+    opened = visit(browser, dated_report, size, scheme)
+    opened.go("wording")
+    assert opened.heading() == "Wording by genre"
+    assert opened.page.locator("main table").count() >= 3
+    before = opened.page.inner_text("main")
+    opened.page.get_by_label("Group").select_option("2")
+    opened.settle()
+    assert opened.page.inner_text("main") != before
+    opened.page.get_by_label("Order by").select_option("number")
+    opened.settle()
+    assert opened.page.locator("main section h2 a").all_inner_texts() == ["Topic 0", "Topic 1", "Topic 2"]
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert opened.page.evaluate("window.__pwned") is None
     assert opened.problems == []

@@ -362,3 +362,28 @@ def test_chains_of_a_model_are_in_its_report(texts: Corpus) -> None:
     even, odd = (found.labels.names.index(name) for name in ("even", "odd"))
     in_all = np.array(counts) == min(counts)  # of topics in more chains, not all draws are in the report
     np.testing.assert_allclose((weight[even] - weight[odd])[in_all], contrasts[in_all], atol=0.011)
+
+
+def test_wording_is_that_of_the_model(dated: Corpus, summary: Summary) -> None:
+    model = MetaLDA(3, wording="genre", **{**QUICK, "n_iter": 40}).fit(dated)
+    found = summarize(model, dated, interval=0.5)
+    wording = found.wording
+    assert wording is not None
+    assert (wording.column, wording.n_groups) == ("genre", 10)
+    assert wording.groups == model.wording_groups_
+    np.testing.assert_allclose(wording.concentration, model.wording_["concentration"], rtol=0.01)
+    table = model.wording_contrasts(1, wording.groups[4], top_n=12, interval=0.5)
+    contrast = wording.contrasts[1][4]
+    assert list(contrast.words) == table["word"].tolist()
+    np.testing.assert_allclose(contrast.low, table["low"], atol=0.006)
+    plain = found.to_plain()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert summary.wording is None
+
+
+def test_a_report_shows_the_largest_of_many_groups(dated: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metalda.report.wording._MAX_CONTRASTS", 9)
+    wording = summarize(MetaLDA(3, wording="genre", **QUICK).fit(dated)).wording
+    assert wording is not None
+    assert (len(wording.groups), wording.n_groups) == (3, 10)
+    assert "genre=g9" in wording.groups  # the most frequent

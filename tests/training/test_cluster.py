@@ -41,6 +41,20 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_cluster_gives_the_wording_of_one_thread(shared, n_shards):
+    documents = corpus().with_labels(["left", "right"] * 5)
+    settings = {**SHARDED, "n_shards": n_shards, "n_iter": 8, "thin": 2, "n_draws": 2, "wording": "labels"}
+    here = MetaLDA(3, word_features=FEATURES, **settings).fit(documents)
+    there = MetaLDA(3, word_features=FEATURES, **settings).fit(documents, client=shared)
+    assert_same_model(here, there)
+    for one, other in zip(here.draws_, there.draws_, strict=True):
+        np.testing.assert_array_equal(one.extra["concentrations"], other.extra["concentrations"])
+        np.testing.assert_array_equal(one.group_counts.toarray(), other.group_counts.toarray())
+    np.testing.assert_array_equal(here.transform(documents), here.transform(documents, client=shared))
+
+
 @pytest.mark.parametrize(("n_shards", "name"), slow_after_first([(n, name) for n in (3, 1, 5) for name in MODELS]))
 def test_a_cluster_gives_the_model_of_one_thread(shared, name, n_shards):
     make = MODELS[name]

@@ -40,6 +40,7 @@ COMMANDS = (
     Entry("topics", "Inspect", "Print the topics of a model."),
     Entry("effects", "Inspect", "Print the effects of labels on topics."),
     Entry("prevalence", "Inspect", "Print topic proportions over a number."),
+    Entry("wording", "Inspect", "Print the words that set groups apart."),
     Entry("report", "Inspect", "Write an interactive HTML report."),
     Entry("transform", "Apply", "Infer topic proportions of new documents."),
     Entry("predict", "Apply", "Predict labels of new documents."),

@@ -125,7 +125,8 @@ def fit(
     given = model_options.given.get("prevalence")
     if document_vectors is not None and given is not None:
         raise InputError("give --document-vectors or --prevalence, not both: --splines and --interactions go with it")
-    reading_options = formula_options.read_columns(reading_options, data, given, model)
+    wording = model_options.given.get("wording")
+    reading_options = formula_options.read_columns(reading_options, data, given, model, wording)
     corpus = options.add_vectors(reading_options.read(data, id=id, verbose=not quiet), document_vectors)
     formula = given or formula_options.formula(corpus.schema)
     if formula is not None:
@@ -135,7 +136,7 @@ def fit(
         tables.print_input(data, corpus, found)
         if earlier is not None:
             print(clean(f"{output}: the {earlier} will be replaced"), flush=True)
-        if corpus.labels is not None and not estimator.uses_labels:
+        if corpus.labels is not None and not estimator._reads_labels:
             print(f"Labels are ignored: --model {model} does not learn from them")
         if formula is not None:
             print(clean(f"Terms: {formula}"))

@@ -47,8 +47,13 @@ class FormulaOptions:
         ),
     ] = None
 
-    def read_columns(self, reading: ReadingOptions, data: Path, prevalence: str | None, model: str) -> ReadingOptions:
-        """Return the options for reading, with the columns of the formula: curves are numbers, others are labels."""
+    def read_columns(
+        self, reading: ReadingOptions, data: Path, prevalence: str | None, model: str, wording: str | None = None
+    ) -> ReadingOptions:
+        """Return the options for reading, with the columns of the formula: curves are numbers, others are labels.
+
+        The column `wording` is read as a label too.
+        """
         for option, given in (("--splines", self.splines), ("--interactions", self.interactions)):
             if given and prevalence is not None:
                 raise InputError(f"give {option} or --prevalence, not both: write the term into the formula")
@@ -60,13 +65,16 @@ class FormulaOptions:
         numbers = options.columns(reading.numbers) or []
         labels = options.columns(reading.labels) or []
         named = {*numbers, *labels, *options.bins(reading.bins)}
+        if wording is not None and wording not in named and _has_fields(data, reading):
+            labels.append(wording)
+            named.add(wording)
         if prevalence is not None:
             from metalda.meta.formulas import parse
 
             factors = [factor for term in parse(prevalence) for factor in term]
             curves = dict.fromkeys(factor.column for factor in factors if factor.df is not None)
             others = dict.fromkeys(factor.column for factor in factors if factor.column not in {*named, *curves})
-            if not find_format(data, reading.input_format, reading.encoding or "utf-8").has_fields:
+            if not _has_fields(data, reading):
                 return reading  # labels such as subfolders are columns by themselves
             labels += others
         for interaction in parse_interactions(self.interactions):
@@ -87,6 +95,10 @@ class FormulaOptions:
         terms = [_term(column, curves) for column in columns]
         terms += [":".join(_term(column, curves) for column in names) for names in interactions]
         return " + ".join(dict.fromkeys(terms))
+
+
+def _has_fields(data: Path, reading: ReadingOptions) -> bool:
+    return find_format(data, reading.input_format, reading.encoding or "utf-8").has_fields
 
 
 def parse_splines(values: list[str] | None) -> dict[str, int | None]:

@@ -27,7 +27,7 @@ _SPELLINGS = {
     "n_iter_limit": ("--iteration-limit",),
     "n_chains": ("--chains",),
 }
-_METAVARS = {"prevalence": "FORMULA"}
+_METAVARS = {"prevalence": "FORMULA", "wording": "COLUMN"}
 SECTIONS = MODEL, TRAINING, SINGLE_MODELS = "Model", "Training", "Parameters of single models"
 COMMON = (
     "n_iter",

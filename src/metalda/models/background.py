@@ -21,7 +21,7 @@ def find_background(draws: Sequence[Draw]) -> NDArray[np.bool_]:
     words are arbitrary. Counts of the draws are compared, so the result does not depend on how beta is learned. Models
     whose counts are not those of tokens (GPU-DMM, LF-LDA) have no background topics.
     """
-    if any(draw.word_topic_counts.sum() != draw.topic_totals.sum() for draw in draws):
+    if any(draw.token_counts.sum() != draw.topic_totals.sum() for draw in draws):
         return np.zeros(len(draws[0].topic_totals), bool)
     observed, expected, variance = np.mean([_distinct_words(draw) for draw in draws], axis=0)
     found: NDArray[np.bool_] = observed > np.maximum(MORE_WORDS * expected, expected + SURE * np.sqrt(variance))
@@ -34,7 +34,7 @@ def _distinct_words(draw: Draw) -> tuple[NDArray[np.float64], NDArray[np.float64
     If the tokens of a topic are a random share s of all tokens, a word that occurs c times is among them with
     probability 1 - (1 - s)^c.
     """
-    counts, n_topics = draw.word_topic_counts, len(draw.topic_totals)
+    counts, n_topics = draw.token_counts, len(draw.topic_totals)
     observed = np.bincount(counts.indices[counts.data > 0], minlength=n_topics).astype(np.float64)
     frequencies, n_words = np.unique(counts.sum(axis=1), return_counts=True)
     absent = 1 - draw.topic_totals / max(draw.topic_totals.sum(), 1)

@@ -84,7 +84,7 @@ class TopicModel(FoldingIn):
             Ctrl-C ends training early and keeps the result so far, of all chains.
         """
         self._validate_params()
-        labels = y if self.uses_labels else None
+        labels = y if self._reads_labels else None
         corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=self._needs_names)
         if len(corpus) == 0:
             raise InputError("the corpus is empty: there is no document to learn from")
@@ -121,6 +121,7 @@ class TopicModel(FoldingIn):
             problem.doc_prior,
             problem.word_prior,
             schema=corpus.schema,
+            wording=self._wording_names(corpus),
             n_shards=len(problem.shards),
             named_words=self.vocabulary is not None or has_words(X) or hasattr(self, "feature_names_in_"),
         )
@@ -254,6 +255,7 @@ class TopicModel(FoldingIn):
         schema: Schema | None,
         n_shards: int,
         named_words: bool,
+        wording: tuple[str, ...] = (),
     ) -> Self:
         """Build `fitted_`, for `fit`, `load` and the Mallet import."""
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
@@ -272,6 +274,7 @@ class TopicModel(FoldingIn):
                 n_iter=trained.n_sweeps,
                 n_shards=n_shards,
                 named_words=named_words,
+                wording=wording,
                 parameters={**parameters, "n_chains": 1},
             )
             for trained in chains

@@ -117,6 +117,21 @@ class Declaration(PrevalenceTables):
         return False
 
     @property
+    def _wording(self) -> str | None:
+        """Return the column whose groups of documents word topics in their own way (`wording`), or None."""
+        column: str | None = self.get_params(deep=False).get("wording")
+        return column
+
+    def _wording_names(self, corpus: Corpus) -> tuple[str, ...]:
+        """Return the groups of documents that word topics in their own way."""
+        return ()
+
+    @property
+    def _reads_labels(self) -> bool:
+        """Return whether the model needs the labels of documents, for their topics or for their wording."""
+        return self.uses_labels or self._wording is not None
+
+    @property
     def _real_labels(self) -> bool:
         """Return whether labels may have values other than 0 and 1."""
         return False
@@ -168,6 +183,15 @@ class Declaration(PrevalenceTables):
         of_unseen = self._prior_by_name(unseen, word_prior.design.names[:-1]) if unseen else None
         return mean_phi(draws, word_prior, of_unseen)
 
+    def _mean_group_phi(
+        self, group: int, draws: Sequence[Draw], unseen: Sequence[str] = (), *, alone: bool = False
+    ) -> NDArray[np.float32]:
+        """Return phi[word, topic] of a group of documents that words topics in its own way (`wording`).
+
+        Out-of-vocabulary words follow the vocabulary; with `alone`, each is added to the vocabulary alone.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no groups")
+
     def _phi_of_unseen(self, unseen: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float32] | None]:
         """Return the out-of-vocabulary words that the model has information on, and their phi[word, topic].
 
@@ -180,7 +204,11 @@ class Declaration(PrevalenceTables):
         known = tuple(compress(unseen, has_features))
         if not known:
             return (), None
-        return known, mean_phi_alone(self.draws_, self._prior_by_name(known, self.feature_names_))
+        return known, self._mean_phi_alone(known)
+
+    def _mean_phi_alone(self, unseen: Sequence[str]) -> NDArray[np.float32]:
+        """Return phi[word, topic] of out-of-vocabulary words, each added to the vocabulary alone."""
+        return mean_phi_alone(self.draws_, self._prior_by_name(unseen, self.feature_names_))
 
     def _infer(
         self, draws: Sequence[Draw], documents: Documents, labels: Design, phi: NDArray[np.float32]

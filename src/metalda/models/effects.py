@@ -356,8 +356,7 @@ def table_of_draws(
     """
     import pandas as pd
 
-    if not 0 < interval < 1:
-        raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
+    check_interval(interval)
     mean, low, high = (np.full(drawn[0].shape[1:], np.nan) for _ in range(3))
     needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
     fewest = math.inf
@@ -375,6 +374,12 @@ def table_of_draws(
         table["chains"] = (weights.partners != NO_PARTNER).sum(axis=0)[named["topic"]]
     table.attrs["n_draws"] = sum(map(len, drawn))
     return table
+
+
+def check_interval(interval: float) -> None:
+    """Raise InputError unless this is the probability of an interval."""
+    if not 0 < interval < 1:
+        raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
 
 
 def _warn_of_few(n_draws: int, needed: int, interval: float) -> None:

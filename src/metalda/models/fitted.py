@@ -56,6 +56,7 @@ class Fitted:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
     chains: tuple[Fitted, ...] = ()  # empty for a single chain
     partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
+    wording: tuple[str, ...] = ()  # groups of documents that word topics in their own way
 
     @classmethod
     def pool(cls, chains: Sequence[Fitted], groups: NDArray[np.int64], parameters: Mapping[str, Any]) -> Fitted:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
+from metalda.meta.groups import DocumentGroups
 from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
 from metalda.models.pooling import pooling_table
+from metalda.models.wording import WordingTables
 from metalda.priors import Fixed, Gamma, LogLinear, Normal
-from metalda.samplers import Problem
+from metalda.samplers import Draw, GroupTokens, Problem, Sampler
+from metalda.samplers.draws import no_extra
+from metalda.samplers.group_topics import mean_group_phi
+from metalda.samplers.wording import check_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,11 +37,12 @@ START_ALPHA, START_BETA = 0.1, 0.01
 # Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
+INITIAL_ITERATIONS = 200  # in which groups share most of their wording, at most; half of the burn-in
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
 @dataclass(eq=False, repr=False)
-class MetaLDA(TopicModel):
+class MetaLDA(TopicModel, WordingTables):
     """Topic model that learns from document labels and word features.
 
     Parameters
@@ -56,6 +63,11 @@ class MetaLDA(TopicModel):
         of labels or numbers, ``s(year)`` or ``s(year, df=7)`` for a smooth curve over a number, ``a:b`` for an
         interaction, ``a*b`` for both columns and their interaction, and ``levels(section)`` for nested labels such as
         ``sport/football``, which also have ``sport``. By default every column is used as it is.
+    wording : str, optional
+        Label column whose values are groups of documents that word topics in their own way, such as "party": each
+        group has its own word probabilities in a topic, around those that all groups share. Documents without a value
+        are a group of their own. "labels" stands for labels that are given as y. The column also informs topic
+        proportions, unless `prevalence` leaves it out.
     resolution : int
         Numbers with more distinct values are rounded to this many quantiles in training.
     weight_prior : {"normal", "gamma"}
@@ -114,6 +126,10 @@ class MetaLDA(TopicModel):
         Features of the vocabulary.
     pooling_ : DataFrame
         How much each label column and each source of word features matters.
+    wording_ : DataFrame
+        How alike groups of documents word each topic, with `wording`.
+    wording_groups_ : tuple of str
+        Groups of documents that word topics in their own way, with `wording`.
 
     Examples
     --------
@@ -130,6 +146,7 @@ class MetaLDA(TopicModel):
     word_prior: str | float = "features"
     word_features: object = None
     prevalence: str | None = None
+    wording: str | None = None
     resolution: int = 512
     weight_prior: str = "normal"
     mu: float | Mapping[str, float] | None = None
@@ -141,6 +158,7 @@ class MetaLDA(TopicModel):
         "doc_prior": [StrOptions({"labels", "default"}), POSITIVE],
         "word_prior": [StrOptions({"features", "default"}), POSITIVE],
         "prevalence": [str, None],
+        "wording": [str, None],
         "resolution": RESOLUTION,
         "weight_prior": [StrOptions({"normal", "gamma"})],
         "mu": [POSITIVE, Mapping, None],
@@ -179,6 +197,47 @@ class MetaLDA(TopicModel):
                 "No word features (word_features, --word-features, --embeddings): all words of a topic share one prior."
             )
         return super()._build_problem(corpus)
+
+    def _sampler(self, corpus: Corpus) -> Sampler:
+        if self.wording is None:
+            return super()._sampler(corpus)
+        groups = DocumentGroups.find(self.wording, corpus.labels, corpus.schema)
+        groups.hint_of_missing(self.wording)
+        initial = min(self._burn_in_of(self._stage_lengths()[0]) // 2, INITIAL_ITERATIONS)
+        return GroupTokens(groups.of_document, len(groups.names), initial)
+
+    def _wording_names(self, corpus: Corpus) -> tuple[str, ...]:
+        if self.wording is None:
+            return ()
+        return DocumentGroups.find(self.wording, corpus.labels, corpus.schema).names
+
+    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+        (no_extra if self.wording is None else check_extra)(extra, n_draws, n_topics)
+
+    def _mean_phi(
+        self, draws: Sequence[Draw], vocabulary: Sequence[str], word_prior: LogLinear, unseen: Sequence[str] = ()
+    ) -> NDArray[np.float32]:
+        """Return phi[word, topic]; with `wording`, the average over groups by their shares in the tokens of a topic.
+
+        The average is the expectation for a document of an unknown group. phi[k], which the groups share, is not: rare
+        words have more weight in it than in any group.
+        """
+        if self.wording is None:
+            return super()._mean_phi(draws, vocabulary, word_prior, unseen)
+        of_unseen = self._prior_by_name(unseen, word_prior.design.names[:-1]) if unseen else None
+        return mean_group_phi(draws, word_prior, None, of_unseen)
+
+    def _mean_phi_alone(self, unseen: Sequence[str]) -> NDArray[np.float32]:
+        if self.wording is None:
+            return super()._mean_phi_alone(unseen)
+        word_prior, of_unseen = self.fitted_.word_prior, self._prior_by_name(unseen, self.feature_names_)
+        return mean_group_phi(self.draws_, word_prior, None, of_unseen, alone=True)[len(self.vocabulary_) :]
+
+    def _mean_group_phi(
+        self, group: int, draws: Sequence[Draw], unseen: Sequence[str] = (), *, alone: bool = False
+    ) -> NDArray[np.float32]:
+        of_unseen = self._prior_by_name(unseen, self.feature_names_) if unseen else None
+        return mean_group_phi(draws, self.fitted_.word_prior, group, of_unseen, alone)
 
     def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):

@@ -14,6 +14,7 @@ from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.errors import StorageError
 from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
+from metalda.meta.groups import MOST_GROUPS
 from metalda.meta.terms import Terms
 from metalda.models.fitted import Fitted
 from metalda.models.registry import CLASSES
@@ -82,6 +83,8 @@ def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
         "schema": None if fitted.schema is None else fitted.schema.to_json(),
         "terms": None if fitted.labels.terms is None else fitted.labels.terms.to_json(),
     }
+    if fitted.wording:
+        document["wording"] = list(fitted.wording)
     of_chains, arrays = join_chains([_pack_chain(chain) for chain in fitted.chains or (fitted,)])
     document |= of_chains
     arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
@@ -127,10 +130,11 @@ def unpack_model(
         raise StorageError("feature_names must be empty for a model without word features")
     if not (word_prior.design.label_sizes > 0).all():
         raise StorageError("feature_names has a feature that no word has")
-    chains = [_unpack_chain(model, document, arrays, doc_prior, word_prior)]
+    wording = _unpack_wording(document, model)
+    chains = [_unpack_chain(model, document, arrays, doc_prior, word_prior, wording)]
     for own, its_arrays in others:
         check_keys("the arrays of a chain", its_arrays, _array_names_of_chain(its_arrays))
-        chains.append(_unpack_chain(model, own, its_arrays, doc_prior, word_prior))
+        chains.append(_unpack_chain(model, own, its_arrays, doc_prior, word_prior, wording))
     if len({len(chain.draws[0].mean_alpha) for chain in chains}) > 1:
         raise StorageError("the chains have different numbers of topics")
     model._keep_result(
@@ -141,10 +145,19 @@ def unpack_model(
         schema=schema,
         n_shards=check_integer("n_shards", document["n_shards"], 1),
         named_words=check_flag("named_words", document["named_words"]),
+        wording=wording,
     )
     for fitted in model.fitted_.chains or (model.fitted_,):
         _check_phi(fitted.phi)
     return model
+
+
+def _unpack_wording(document: Mapping[str, Any], model: TopicModel) -> tuple[str, ...]:
+    """Return the groups that word topics in their own way; there are two or more, or none."""
+    names = check_names("wording", document.get("wording", []))
+    if (len(names) == 1) or bool(names) != (model._wording is not None) or len(names) > MOST_GROUPS:
+        raise StorageError(f"wording has {len(names):,} groups, which does not fit the parameters")
+    return names
 
 
 def _unpack_terms(saved: Any, model: TopicModel, label_names: Sequence[str]) -> Terms | None:
@@ -167,9 +180,10 @@ def _unpack_chain(
     arrays: Mapping[str, NDArray[Any]],
     doc_prior: LogLinear,
     word_prior: LogLinear,
+    wording: tuple[str, ...],
 ) -> Trained:
     """Return the chain that `_pack_chain` packed, checked."""
-    draws = unpack_draws(_under(arrays, "draws"), doc_prior, word_prior, model._check_extra)
+    draws = unpack_draws(_under(arrays, "draws"), doc_prior, word_prior, model._check_extra, len(wording) or None)
     doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
     check_array("doc_topics", doc_topics, np.float32, (len(doc_prior.design.row_of), n_topics))
     check_range("doc_topics", doc_topics, 0, 1 + 1e-3)

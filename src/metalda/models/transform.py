@@ -20,6 +20,7 @@ from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
+from metalda.meta.groups import UNKNOWN, groups_of
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
@@ -73,12 +74,27 @@ class FoldingIn(TransformerMixin, Declaration):
 
     def _transform(self, X: Any, y: Any, client: Any) -> NDArray[np.float32]:
         """Return the topic proportions of documents under a single chain."""
-        documents, labels, phi = self._encode_known(X, y)
-        if client is None:
-            return self._infer(self.draws_, documents, labels, phi)
-        light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
-        light._fitted = replace(self.fitted_, doc_topics=self.doc_topics_[:0], phi=self.fitted_.phi[:0])
-        return infer_on_cluster(Cluster(client), partial(light._infer, light.draws_), documents, labels, phi)
+        corpus = self.to_corpus(X, y)
+        documents, labels, unseen, phi = self._encode_known(corpus)
+        infer: Infer = partial(self._infer, self.draws_)
+        if client is not None:
+            light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
+            light._fitted = replace(self.fitted_, doc_topics=self.doc_topics_[:0], phi=self.fitted_.phi[:0])
+            infer = partial(infer_on_cluster, Cluster(client), partial(light._infer, light.draws_))
+        theta = np.empty((len(corpus), self.fitted_.n_topics), np.float32)
+        for group, chosen in self._split_by_wording(corpus):
+            own = phi if group == UNKNOWN else self._mean_group_phi(group, self.draws_, unseen, alone=True)
+            theta[chosen] = infer(documents.take(chosen), labels, own)
+        return theta
+
+    def _split_by_wording(self, corpus: Corpus) -> list[tuple[int, NDArray[np.bool_]]]:
+        """Return the groups of new documents, each with a mask of its documents; `UNKNOWN` without groups."""
+        groups = np.full(len(corpus), UNKNOWN)
+        if names := self.fitted_.wording:
+            labels = corpus.labels
+            labels = None if labels is None else _with_model_names(labels, names, frozenset(names))
+            groups = groups_of(labels, names, len(corpus))
+        return [(int(group), groups == group) for group in np.unique(groups)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`: topic0, topic1, …."""
@@ -132,7 +148,8 @@ class FoldingIn(TransformerMixin, Declaration):
             corpus = without_labels(X, self.schema_, self.vocabulary_)
             return sum(chain.predict_label_probabilities(corpus) for chain in self.chains_) / len(self.chains_)
         require_labels(self.fitted_)
-        documents, _, phi = self._encode_known(without_labels(X, self.schema_, self.vocabulary_), None)
+        corpus = self.to_corpus(without_labels(X, self.schema_, self.vocabulary_))
+        documents, _, _, phi = self._encode_known(corpus)
         probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
         names = [self.label_names_[j] for j in predicted_labels(self.fitted_)]
         return pd.DataFrame(probabilities, columns=names)
@@ -187,9 +204,9 @@ class FoldingIn(TransformerMixin, Declaration):
                 "the model was fitted on a matrix without names, so it knows no words, only columns; "
                 "give a matrix with the same columns, or fit with vocabulary="
             )
-        labels = y if self.uses_labels else None
+        labels = y if self._reads_labels else None
         schema = fitted.schema
-        if schema is not None and not self.uses_labels:
+        if schema is not None and not self._reads_labels:
             schema = schema.override(labels=())
         return read_input(self, X, labels, fitted.vocabulary, fitting=False, schema=schema)
 
@@ -226,12 +243,12 @@ class FoldingIn(TransformerMixin, Declaration):
             "sort_topics": False,
         }
 
-    def _encode_known(self, X: Any, y: Any) -> tuple[Documents, Design, NDArray[np.float32]]:
-        """Return new documents with the words that the model has information on, their labels, and phi.
+    def _encode_known(self, corpus: Corpus) -> tuple[Documents, Design, tuple[str, ...], NDArray[np.float32]]:
+        """Return new documents with the words that the model has information on, and their labels.
 
-        Warns of documents whose words are all unknown.
+        Also returns the out-of-vocabulary words among them, and phi. Warns of documents whose words are all unknown.
         """
-        corpus, fitted = self.to_corpus(X, y), self.fitted_
+        fitted = self.fitted_
         unseen, phi_of_unseen = self._phi_of_unseen([w for w in corpus.vocabulary if w not in fitted.word_index])
         encoded = self._encode(corpus, unseen)
         documents = encoded.select()
@@ -242,7 +259,7 @@ class FoldingIn(TransformerMixin, Declaration):
                 "they get the proportions expected of a document with their labels, as documents without words do",
             )
         phi = fitted.phi if phi_of_unseen is None else np.concatenate([fitted.phi, phi_of_unseen])
-        return documents, encoded.labels, phi
+        return documents, encoded.labels, unseen, phi
 
     def _encode(self, corpus: Corpus, unseen: Sequence[str]) -> EncodedDocuments:
         """Number words and labels as the model does, and `unseen` words after its vocabulary.
@@ -276,7 +293,7 @@ class FoldingIn(TransformerMixin, Declaration):
             known, numbers = terms.label_names, frozenset(terms.numbers)
             labels = terms.drop_unused(labels, fitted.schema)
         labels = _with_model_names(labels, sorted(known - numbers), known)
-        _warn_of_unknown_labels(labels, known)
+        _warn_of_unknown_labels(labels, known.union(fitted.wording))
         if terms is None:
             return labels.select(fitted.label_names)
         return terms.design_columns(labels, schema, fitted.label_names)
@@ -301,14 +318,29 @@ class FoldingIn(TransformerMixin, Declaration):
         if not len(scored.words):
             raise InputError("no words to score: no document has a second word that the model knows")
         kept = fitted.draws[-1:] if draws == "last" else fitted.draws
-        groups = [(draw,) for draw in kept] if draws == "each" else [kept]
+        states = [(draw,) for draw in kept] if draws == "each" else [kept]
+        found = np.empty(len(scored.words))
+        for group, chosen in self._split_by_wording(corpus):
+            own = observed.take(chosen)
 
-        def predict(group: Sequence[Draw]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            known = group is fitted.draws and not new_words
-            phi = fitted.phi if known else self._mean_phi(group, fitted.vocabulary, fitted.word_prior, new_words)
-            return self._infer(group, observed, encoded.labels, phi), phi
+            def predict(
+                state: Sequence[Draw], group: int = group, own: Documents = own
+            ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+                phi = self._phi_of(group, state, new_words)
+                return self._infer(state, own, encoded.labels, phi), phi
 
-        return np.log(complete(scored, map(predict, groups)))
+            tokens = np.repeat(chosen, np.diff(scored.offsets))
+            found[tokens] = complete(scored.take(chosen), map(predict, states))
+        return np.log(found)
+
+    def _phi_of(self, group: int, draws: Sequence[Draw], new_words: tuple[str, ...]) -> NDArray[np.float32]:
+        """Return phi[word, topic] of a group, averaged over draws: of the vocabulary, then of new words."""
+        fitted = self.fitted_
+        if group != UNKNOWN:
+            return self._mean_group_phi(group, draws, new_words)
+        if draws is fitted.draws and not new_words:
+            return fitted.phi
+        return self._mean_phi(draws, fitted.vocabulary, fitted.word_prior, new_words)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,6 +20,7 @@ from metalda.report.labels import LabelSection, shown_labels, summarize_labels
 from metalda.report.prevalence import NumberSection, summarize_prevalence
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
+from metalda.report.wording import WordingSection, summarize_wording
 from metalda.report.words import ReportWords, WordSection
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Summary:
     words: WordSection
     labels: LabelSection | None
     numbers: tuple[NumberSection, ...]
+    wording: WordingSection | None
     documents: DocumentSection | None
     diagnostics: DiagnosticsSection
     comparison: tuple[ComparedModel, ...]
@@ -135,6 +137,7 @@ def summarize(
         words=words.summarize(model.vocabulary_),
         labels=labels,
         numbers=summarize_prevalence(model, interval),
+        wording=summarize_wording(model, interval),
         documents=None if chosen is None else summarize_documents(chosen, words, labels),
         diagnostics=summarize_training(chains),
         comparison=compare_models(compared, corpus) if len(compared) > 1 else (),

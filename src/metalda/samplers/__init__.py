@@ -7,10 +7,12 @@ from metalda.samplers.latent import LatentFeatures
 from metalda.samplers.pseudo import PseudoDocuments
 from metalda.samplers.tokens import Tokens
 from metalda.samplers.urn import Urn
+from metalda.samplers.wording import GroupTokens
 
 __all__ = [
     "Assignment",
     "Draw",
+    "GroupTokens",
     "LatentFeatures",
     "Problem",
     "PseudoDocuments",

@@ -39,6 +39,7 @@ class Problem:
     sampler: Sampler
     shard_bounds: NDArray[np.int64]  # shard s: documents shard_bounds[s] … shard_bounds[s + 1] - 1
     corpus_words: NDArray[np.int32] | None = None  # the words in the order of the corpus
+    n_groups: int = 1  # of documents, if their words are counted by group: word v of group g is v * n_groups + g
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
@@ -53,7 +54,10 @@ class Problem:
     @cached_property
     def word_groups(self) -> NDArray[np.int64]:
         """Return the bounds of the word groups, one group per shard: the first word of each, and the end."""
-        return group_words(self.words, self.n_words, len(self.shards))
+        n_groups, n_shards = self.n_groups, len(self.shards)
+        if n_groups > 1:
+            return group_words(self.words // n_groups, self.n_words // n_groups, n_shards) * n_groups
+        return group_words(self.words, self.n_words, n_shards)
 
     @cached_property
     def stripes(self) -> tuple[tuple[int, int], ...]:
@@ -83,12 +87,21 @@ class Sampler(ABC):
         no_extra(extra, n_draws, n_topics)
 
     @property
+    def n_wording_groups(self) -> int | None:
+        """Return the number of groups of documents whose counts a draw has; None if it has those of all documents."""
+        return None
+
+    @property
     def inputs(self) -> tuple[NDArray[Any], ...]:
         """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()
 
     def memory(self, problem: Problem, n_threads: int) -> int:
         """Return the number of bytes needed in addition to tokens, their topics and n[k, v]."""
+        return 0
+
+    def draw_memory(self, problem: Problem) -> int:
+        """Return the number of bytes of a draw in addition to weights and n[k, v]."""
         return 0
 
 
@@ -104,6 +117,15 @@ class Assignment(ABC):
     problem: Problem
     topics: Topics  # z, of every token
     counts: TopicCounts  # n[k, v]
+
+    @property
+    def tokens(self) -> Assignment:
+        """Return the assignment that sweeps tokens: this one, unless it holds one that does."""
+        return self
+
+    def with_tokens(self, tokens: Assignment) -> Assignment:
+        """Return this assignment with `tokens` in another place: on a cluster, or on this machine."""
+        return tokens
 
     @abstractmethod
     def sweep(

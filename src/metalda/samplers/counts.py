@@ -48,7 +48,10 @@ class PackedCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicCounts:
-    """n[k, v] as a sorted list of topics for every word, and n[k, .]. Changed in place."""
+    """n[k, v] as a sorted list of topics for every word, and n[k, .]. Changed in place.
+
+    With several groups of documents, word v of group g has the list ``v * n_groups + g``; the totals are n[g, k, .].
+    """
 
     starts: NDArray[np.int64]  # the list of word v has capacity from starts[v] to starts[v + 1]
     sizes: NDArray[np.int32]
@@ -56,9 +59,10 @@ class TopicCounts:
     counts: NDArray[np.int32]
     topic_totals: NDArray[np.int64]
     design: Design  # of the words: the row of beta of each
+    n_groups: int = 1
 
     @classmethod
-    def count(cls, words: Words, topics: Topics, n_topics: int, design: Design) -> TopicCounts:
+    def count(cls, words: Words, topics: Topics, n_topics: int, design: Design, n_groups: int = 1) -> TopicCounts:
         """Count the topics of all tokens."""
         n_words = len(design.row_of)
         room = np.minimum(tally(words, n_words), n_topics)
@@ -73,7 +77,13 @@ class TopicCounts:
         list_topics, list_counts = np.zeros(starts[-1], np.uint16), np.zeros(starts[-1], np.int32)
         list_topics[at], list_counts[at] = matrix.indices, matrix.data
         totals = tally(topics, n_topics)
-        return cls(frozen(starts, np.int64), sizes.astype(np.int32), list_topics, list_counts, totals, design)
+        if n_groups > 1:
+            totals = np.stack([np.asarray(matrix[g::n_groups].sum(axis=0), np.int64) for g in range(n_groups)])
+        return cls(frozen(starts, np.int64), sizes.astype(np.int32), list_topics, list_counts, totals, design, n_groups)
+
+    @property
+    def n_topics(self) -> int:
+        return int(self.topic_totals.shape[-1])
 
     def sweep(
         self,
@@ -89,14 +99,35 @@ class TopicCounts:
 
         With a block, only the lists of its words change. `topic_totals` is updated instead of ``self.topic_totals``.
         """
-        begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
+        block = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals
+        if self.n_groups == 1:
+            return self._sweep(shard, shard.doc_order, topics, alpha, beta, seed, block, totals)
+        n_moved, log_likelihood = 0, 0.0
+        seeds = np.random.default_rng(int(seed)).integers(2**64, size=self.n_groups, dtype=np.uint64)
+        for own, order, of_group in zip(seeds, shard.orders_by_group(self.n_groups), totals, strict=True):
+            moved, of_topics = self._sweep(shard, order, topics, alpha, beta, own, block, of_group)
+            n_moved += moved
+            log_likelihood += of_topics
+        return n_moved, log_likelihood
+
+    def _sweep(
+        self,
+        shard: Shard,
+        doc_order: NDArray[np.int64],
+        topics: Topics,
+        alpha: Alpha,
+        beta: Beta,
+        seed: np.uint64,
+        block: Block,
+        topic_totals: NDArray[np.int64],
+    ) -> tuple[int, float]:
+        """Resample the topics of some documents of a block."""
         documents = (
             shard.words,
             shard.offsets,
-            begins,
-            ends,
-            shard.doc_order,
+            *block,
+            doc_order,
             shard.doc_rows,
             topics[shard.tokens],
             frozen(alpha.values, np.float32),
@@ -104,10 +135,10 @@ class TopicCounts:
         )
         values, sums = frozen(beta.values, np.float32), frozen(beta.rescaled_sums, np.float64)
         if self.design.n_rows == 1:
-            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
+            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *self._lists, topic_totals, seed)
             return int(moved), float(log_likelihood)
         word_rows = frozen(self.design.row_of, np.int32)
-        moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
+        moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *self._lists, topic_totals, seed)
         return int(moved), float(log_likelihood)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
@@ -122,7 +153,7 @@ class TopicCounts:
 
     def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> WordTables:
         """Draw q'[k] and t'[k, v] of step 4 for topics first … last - 1."""
-        n_topics = len(self.topic_totals)
+        n_topics = self.n_topics
         drawn = WordTables(np.zeros((len(self.design.names), n_topics)), np.zeros(n_topics))
         rows = (
             frozen(self.design.row_starts, np.int64),
@@ -145,8 +176,9 @@ class TopicCounts:
 
     def of_totals(self, beta: Beta) -> float:
         """Return the log-likelihood terms of the topic totals, which are subtracted."""
-        totals = frozen(self.topic_totals, np.int64)
-        return float(totals_log_likelihood(totals, frozen(beta.rescaled_sums, np.float64)))
+        sums = frozen(beta.rescaled_sums, np.float64)
+        by_group = frozen(np.atleast_2d(self.topic_totals), np.int64)
+        return sum(float(totals_log_likelihood(totals, sums)) for totals in by_group)
 
     def pack(self, first: int, last: int) -> PackedCounts:
         """Return the lists of words first … last - 1, packed for another process."""
@@ -174,7 +206,7 @@ class TopicCounts:
         """Return a sparse array [word, topic]."""
         used = self._used(0, len(self.sizes))
         ends = np.concatenate([[0], np.cumsum(self.sizes)])
-        shape = (len(self.sizes), len(self.topic_totals))
+        shape = (len(self.sizes), self.n_topics)
         return sparse.csr_array((self.counts[used], self.topics[used].astype(np.int32), ends), shape=shape)
 
     @property

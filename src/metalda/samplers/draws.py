@@ -6,7 +6,7 @@ alpha and phi are computed within each draw and then averaged, because products 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from metalda.utils.checks import (
 
 _CHUNK = 4096  # words whose phi is computed at a time
 _STACKED = ("log_doc_weights", "log_word_weights", "mean_alpha", "topic_totals", "word_mass")
+_COUNTS = ("count_starts", "count_topics", "counts")
+_GROUP_COUNTS = ("group_count_starts", "group_count_topics", "group_counts")
 _EXTRA = "extra."
 _MOST_TOKENS = 2**53  # that a float64 counts exactly
 
@@ -45,6 +47,17 @@ class Draw:
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: sparse.csr_array  # n[k, v] as a sparse array [word, topic]
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
+    group_counts: sparse.csr_array | None = (
+        None  # n[k, g, v] as [word * groups + group, topic]; then n[k, v] are tables
+    )
+
+    @property
+    def token_counts(self) -> sparse.csr_array:
+        """Return the tokens of each word and topic as a sparse array [word, topic]."""
+        if self.group_counts is None:
+            return self.word_topic_counts
+        n_groups = self.group_counts.shape[0] // self.word_topic_counts.shape[0]
+        return sparse.csr_array(sum(self.group_counts[g::n_groups] for g in range(n_groups)))
 
     def check_mass(self, word_prior: LogLinear) -> None:
         """Raise StorageError unless the mass of words follows from the counts and the weights."""
@@ -103,33 +116,61 @@ def mean_phi_alone(draws: Sequence[Draw], unseen_prior: LogLinear) -> NDArray[np
 
 def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
     """Return draws as plain arrays, for saving."""
-    counts = [draw.word_topic_counts for draw in draws]
+    grouped = [draw.group_counts for draw in draws if draw.group_counts is not None]
     return {
         **{name: np.stack([getattr(draw, name) for draw in draws]) for name in _STACKED},
         **{_EXTRA + name: np.stack([draw.extra[name] for draw in draws]) for name in draws[0].extra},
-        "count_starts": np.stack([c.indptr for c in counts]).astype(np.int64),
-        "count_topics": np.concatenate([c.indices for c in counts]).astype(np.uint16),
-        "counts": np.concatenate([c.data for c in counts]),
+        **_pack_counts([draw.word_topic_counts for draw in draws], _COUNTS),
+        **(_pack_counts(grouped, _GROUP_COUNTS) if grouped else {}),
     }
 
 
+def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    starts, topics, data = names
+    return {
+        starts: np.stack([c.indptr for c in counts]).astype(np.int64),
+        topics: np.concatenate([c.indices for c in counts]).astype(np.uint16),
+        data: np.concatenate([c.data for c in counts]),
+    }
+
+
+def _unpack_counts(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_topics: int) -> list[sparse.csr_array]:
+    starts, topics, data = (arrays[name] for name in names)
+    found, first = [], 0
+    for own in starts:
+        last = first + int(own[-1])
+        parts = data[first:last], topics[first:last].astype(np.int32), own
+        found.append(sparse.csr_array(parts, shape=(len(own) - 1, n_topics)))
+        first = last
+    return found
+
+
 def unpack_draws(
-    arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear, check_extra: CheckExtra
+    arrays: Mapping[str, NDArray[Any]],
+    doc_prior: LogLinear,
+    word_prior: LogLinear,
+    check_extra: CheckExtra,
+    n_groups: int | None = None,
 ) -> list[Draw]:
-    """Return the draws that `pack_draws` packed; StorageError unless the arrays fit the priors and each other."""
+    """Return the draws that `pack_draws` packed; StorageError unless the arrays fit the priors and each other.
+
+    `n_groups` is the number of groups of documents, if draws have the counts of groups.
+    """
     extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
     n_draws, n_topics = _check_stacked(arrays, doc_prior, word_prior)
-    _check_counts(arrays, n_draws, n_topics, len(word_prior.design.row_of))
+    n_words = len(word_prior.design.row_of)
+    _check_counts(arrays, _COUNTS, n_draws, n_topics, n_words)
     check_extra(extra, n_draws, n_topics)
-    draws, first = [], 0
-    for i, starts in enumerate(arrays["count_starts"]):
+    draws = []
+    for i, counts in enumerate(_unpack_counts(arrays, _COUNTS, n_topics)):
         parts = {name: arrays[name][i] for name in _STACKED}
-        last = first + int(starts[-1])
-        counts = (arrays["counts"][first:last], arrays["count_topics"][first:last].astype(np.int32), starts)
-        matrix = sparse.csr_array(counts, shape=(len(starts) - 1, len(parts["mean_alpha"])))
-        draws.append(Draw(**parts, word_topic_counts=matrix, extra={name: array[i] for name, array in extra.items()}))
-        first = last
-    return draws
+        draws.append(Draw(**parts, word_topic_counts=counts, extra={name: array[i] for name, array in extra.items()}))
+    if n_groups is None:
+        check_keys("the counts of groups", [name for name in _GROUP_COUNTS if name in arrays], ())
+        return draws
+    _check_counts(arrays, _GROUP_COUNTS, n_draws, n_topics, n_words * n_groups)
+    grouped = _unpack_counts(arrays, _GROUP_COUNTS, n_topics)
+    return [replace(draw, group_counts=own) for draw, own in zip(draws, grouped, strict=True)]
 
 
 def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear) -> tuple[int, int]:
@@ -151,24 +192,27 @@ def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, wor
     return n_draws, n_topics
 
 
-def _check_counts(arrays: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int, n_words: int) -> None:
+def _check_counts(
+    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_draws: int, n_topics: int, n_words: int
+) -> None:
     """Check n[k, v] of all draws."""
-    starts, topics, counts = arrays["count_starts"], arrays["count_topics"], arrays["counts"]
-    check_array("count_starts", starts, np.int64, (n_draws, n_words + 1))
-    check_array("count_topics", topics, np.uint16, (None,))
-    check_array("counts", counts, (np.int32, np.float64), (len(topics),))
-    check_indices("count_topics", topics, n_topics)
-    check_range("counts", counts, 0, _MOST_TOKENS)
+    of_starts, of_topics, of_counts = names
+    starts, topics, counts = (arrays[name] for name in names)
+    check_array(of_starts, starts, np.int64, (n_draws, n_words + 1))
+    check_array(of_topics, topics, np.uint16, (None,))
+    check_array(of_counts, counts, (np.int32, np.float64), (len(topics),))
+    check_indices(of_topics, topics, n_topics)
+    check_range(of_counts, counts, 0, _MOST_TOKENS)
     first = 0
     for own in starts:
         last = first + int(own[-1])
         if not first <= last <= len(topics):
-            raise StorageError("count_starts must end within the counts")
-        check_starts("count_starts", own, last - first)
-        check_ascending("count_topics", topics[first:last], own)
+            raise StorageError(f"{of_starts} must end within the counts")
+        check_starts(of_starts, own, last - first)
+        check_ascending(of_topics, topics[first:last], own)
         first = last
     if first != len(topics):
-        raise StorageError(f"count_starts must end with the last of {len(topics):,} counts, not after {first:,}")
+        raise StorageError(f"{of_starts} must end with the last of {len(topics):,} counts, not after {first:,}")
 
 
 def no_extra(extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:

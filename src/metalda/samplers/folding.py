@@ -33,6 +33,8 @@ class Documents(NamedTuple):
 
     def take(self, chosen: NDArray[np.bool_]) -> Documents:
         """Return some of the documents."""
+        if chosen.all():
+            return self
         lengths = np.diff(self.offsets)
         offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
         return Documents(self.words[np.repeat(chosen, lengths)], offsets, self.doc_rows[chosen], self.keys[chosen])

@@ -49,6 +49,17 @@ class Shard(NamedTuple):
             tokens,
         )
 
+    def orders_by_group(self, n_groups: int) -> list[NDArray[np.int64]]:
+        """Return `doc_order` by group of documents, if word v of group g is ``v * n_groups + g``.
+
+        Documents without words belong to no group.
+        """
+        order = self.doc_order[np.diff(self.offsets)[self.doc_order] > 0]
+        groups = self.words[self.offsets[order]] % n_groups
+        ends = np.cumsum(np.bincount(groups, minlength=n_groups))[:-1]
+        ordered = order[np.argsort(groups.astype(np.uint16), kind="stable")]
+        return [frozen(own, np.int64) for own in np.split(ordered, ends)]
+
     def assign(self, topics: NDArray[np.uint16]) -> AssignedDocuments:
         """Return the documents with their topics, given the topics of all tokens of the corpus."""
         return AssignedDocuments(self.offsets, self.doc_rows, topics[self.tokens])

@@ -110,7 +110,8 @@ class TokenAssignment(Assignment):
     def __init__(self, problem: Problem, topics: Topics) -> None:
         self.problem = problem
         self.topics = topics
-        self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, problem.word_prior.design)
+        design = problem.word_prior.design
+        self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, design, problem.n_groups)
         self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
     def sweep(

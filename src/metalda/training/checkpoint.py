@@ -203,7 +203,9 @@ def _unpack_progress(
     state = resume_chain(problem, assignment, log_doc_weights, log_word_weights, len(trace), n_threads)
     draws, doc_topics = [], np.zeros((n_documents, n_topics), np.float32)
     if packed := _under(arrays, "draws."):
-        draws = unpack_draws(packed, problem.doc_prior, problem.word_prior, problem.sampler.check_extra)
+        sampler = problem.sampler
+        priors = problem.doc_prior, problem.word_prior
+        draws = unpack_draws(packed, *priors, sampler.check_extra, sampler.n_wording_groups)
         if len(draws[0].mean_alpha) != n_topics:
             raise StorageError(f"the draws must have {n_topics:,} topics")
         for draw in draws:

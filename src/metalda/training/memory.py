@@ -32,8 +32,9 @@ def estimate_memory(problem: Problem, n_draws: int, n_jobs: int, n_chains: int =
     cells = problem.n_cells
     designs = problem.doc_prior.design, problem.word_prior.design
     weights = n_topics * sum(len(design.names) for design in designs)
-    # log weights, n[k, v], its row starts, and three vectors over topics
-    draws = n_draws * (8 * weights + 8 * _expected_cells(problem) + 4 * n_words + 24 * n_topics)
+    # log weights, n[k, v], its row starts, three vectors over topics, and what the sampler adds
+    each = 8 * weights + 8 * _expected_cells(problem) + 4 * n_words + 24 * n_topics
+    draws = n_draws * (each + problem.sampler.draw_memory(problem))
     doc_topics, phi = 4 * n_topics * n_documents, 4 * n_topics * n_words
     words = 0 if is_mapped(problem.words) else n_tokens * (8 if n_shards > 1 else 4)
     blocks = 8 * n_documents * (n_shards + 1 if n_shards > 1 else 0)

@@ -219,6 +219,7 @@ class DistributedAssignment(Assignment):
             replace(problem.doc_prior, design=alone),
             problem.word_prior,
             n_threads,
+            problem.n_groups,
         )
 
     def _ready(self, seat: Seat) -> Any:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import ClusterError
-from metalda.samplers.base import Problem
-from metalda.samplers.counts import Topics
+from metalda.samplers.base import Arrays, Problem
 from metalda.training.distributed.assignment import DistributedAssignment
 from metalda.training.distributed.cluster import MOST_LOSSES, Cluster, WorkersLost
 from metalda.training.gibbs import resume_chain
@@ -29,7 +28,7 @@ T = TypeVar("T")
 class Snapshot(NamedTuple):
     """A state from which later iterations can be repeated, with the same result."""
 
-    topics: Topics
+    assignment: Arrays
     log_doc_weights: NDArray[np.float64]
     log_word_weights: NDArray[np.float64]
     generators: list[Any]
@@ -41,7 +40,7 @@ class Snapshot(NamedTuple):
         state = progress.state
         generators = [rng.bit_generator.state for rng in progress.rngs.all]
         weights = state.log_doc_weights.copy(), state.log_word_weights.copy()
-        return cls(state.topics, *weights, generators, progress.n_sweeps, len(progress.draws))
+        return cls(state.assignment.arrays, *weights, generators, progress.n_sweeps, len(progress.draws))
 
     def restore(self, problem: Problem, progress: Progress) -> None:
         """Reset the progress. Draws stay: a snapshot follows every draw."""
@@ -53,8 +52,8 @@ class Snapshot(NamedTuple):
             progress.weights[name] = kept
             if not kept:
                 del progress.weights[name]
-        arrays = {"topics": self.topics}
-        progress.state = resume_chain(problem, arrays, self.log_doc_weights, self.log_word_weights, self.n_sweeps)
+        own = self.log_doc_weights, self.log_word_weights
+        progress.state = resume_chain(problem, self.assignment, *own, self.n_sweeps)
 
 
 class Recovery:
@@ -111,12 +110,12 @@ class Recovery:
         if self._is_local:
             return
         self._snapshot = Snapshot.take(self._progress)
-        assignment = self._progress.state.assignment
-        assert isinstance(assignment, DistributedAssignment)
+        tokens = self._progress.state.assignment.tokens
+        assert isinstance(tokens, DistributedAssignment)
         workers = self._cluster.workers()
         n_hosts = min(len(workers), len(self._problem.shards))
-        if n_hosts > len(assignment.seats):
-            assignment.deal_shards()
+        if n_hosts > len(tokens.seats):
+            tokens.deal_shards()
 
     def _return_to_client(self, n_sweeps: int) -> None:
         """Continue on this machine, from the snapshot; after `n_sweeps` if a draw was kept since the snapshot."""
@@ -132,16 +131,17 @@ class Recovery:
         if self._leave() or progress.n_sweeps != self._snapshot.n_sweeps:
             self._snapshot.restore(self._problem, progress)
         local = progress.state.assignment
-        distributed = DistributedAssignment(self._cluster, self._problem, local.topics, local.counts)
-        progress.state = progress.state._replace(assignment=distributed)
+        tokens = local.tokens
+        distributed = DistributedAssignment(self._cluster, tokens.problem, tokens.topics, tokens.counts)
+        progress.state = progress.state._replace(assignment=local.with_tokens(distributed))
         self._in_place = True
 
     def _leave(self) -> bool:
         """Release the hosts, if there are any."""
-        assignment = self._progress.state.assignment
-        if not isinstance(assignment, DistributedAssignment):
+        tokens = self._progress.state.assignment.tokens
+        if not isinstance(tokens, DistributedAssignment):
             return False
-        assignment.leave()
+        tokens.leave()
         return True
 
     def __enter__(self) -> Recovery:

@@ -49,6 +49,7 @@ class HostedShards:
     doc_prior: LogLinear  # without the rows of documents, which are in doc_rows
     word_prior: LogLinear
     n_threads: int
+    n_groups: int  # of documents, whose words are counted by group
 
 
 class HostTurn(NamedTuple):
@@ -85,8 +86,9 @@ class Host:
             np.zeros(n_words, np.int32),
             np.zeros(n_cells, np.uint16),
             np.zeros(n_cells, np.int32),
-            np.zeros(n_topics, np.int64),
+            np.zeros((part.n_groups, n_topics) if part.n_groups > 1 else n_topics, np.int64),
             design,
+            part.n_groups,
         )
         self.share = Share(shards, part.first, part.groups, part.topics.copy(), counts)
         for i, packed in enumerate(part.packed):

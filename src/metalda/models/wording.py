@@ -1,0 +1,245 @@
+"""How groups of documents word a topic: the words that set them apart, and how alike they talk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import polygamma
+
+from metalda.errors import InputError
+from metalda.meta.label_index import LabelIndex
+from metalda.models.chains import NO_PARTNER
+from metalda.models.effects import check_interval
+from metalda.models.fitted import Fitted, FittedModel, available_if
+from metalda.samplers.group_topics import (
+    N_DRAWS,
+    draw_group_concentrations,
+    draw_group_logs,
+    group_shares,
+    mean_group_phi,
+    used_words,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TYPICAL = 0.01  # probability of the word in a topic for which the difference between groups is stated
+_INTERVAL = 0.9
+
+
+class WordingTables(FittedModel):
+    """Methods of models with groups of documents that word topics in their own way."""
+
+    @property
+    def wording_groups_(self) -> tuple[str, ...]:
+        """Groups of documents that word topics in their own way: the labels of the column `wording`, or none."""
+        return self.fitted_.wording
+
+    @property
+    def wording_(self) -> pd.DataFrame:
+        """How alike groups word each topic, with 90 % intervals.
+
+        A row has the `topic` and its `concentration` c, with the interval `low` to `high`. A group with c tokens in the
+        topic words it half by its own tokens and half like all groups. So groups talk alike where c is large. `factor`
+        restates c: the probability of a word that has 1 % of the topic typically differs between two groups by this
+        factor. Empty without `wording`.
+        """
+        return concentration_table(self.fitted_)
+
+    @available_if(lambda model: model.wording is not None)
+    def group_components(self, group: str) -> NDArray[np.float32]:
+        """Return the probabilities of words [topic, word] in a group; rows sum to 1.
+
+        Averaged over groups, by the shares of groups in the tokens of a topic, they are `components_`. After a fit with
+        several chains, they are those of the first.
+        """
+        fitted = self.fitted_
+        phi = mean_group_phi(fitted.draws, fitted.word_prior, find_group(fitted, group))
+        transposed: NDArray[np.float32] = phi.T
+        return transposed
+
+    @available_if(lambda model: model.wording is not None)
+    def wording_contrasts(
+        self, topic: int, first: str, second: str | None = None, top_n: int | None = 10, interval: float = 0.9
+    ) -> pd.DataFrame:
+        """Return the words that set two groups apart within a topic, the most certain differences first.
+
+        Parameters
+        ----------
+        topic : int
+            Number of the topic.
+        first : str
+            A group: a label of the column `wording`.
+        second : str, optional
+            Another group. By default all other groups together, by their shares in the tokens of the topic.
+        top_n : int, optional
+            Words of each of the two; None for all words of the topic.
+        interval : float
+            Posterior probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            A row for each word: first those that `first` uses more, then those that `second` uses more. Within each,
+            the words whose interval is farthest from 0 come first. `effect` is the logarithm of the ratio of the word's
+            probabilities in the topic: 0.7 means that `first` uses the word twice as often as `second` when it writes
+            about the topic. `low` and `high` are its interval. `probability_first` and `probability_second` are the
+            probabilities. With several chains, `chains` is the number of chains that have the topic.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from metalda import Corpus, MetaLDA
+        >>> speeches = pd.DataFrame(
+        ...     {
+        ...         "text": ["tax relief growth tax relief", "tax fairness growth tax fairness"] * 20,
+        ...         "party": ["right", "left"] * 20,
+        ...     }
+        ... )
+        >>> corpus = Corpus.from_frame(speeches, labels="party")
+        >>> model = MetaLDA(1, wording="party", n_iter=100, random_state=0, verbose=False).fit(corpus)
+        >>> table = model.wording_contrasts(0, "left", "right", top_n=1)
+        >>> table[["word", "first", "second"]].values.tolist()
+        [['fairness', 'left', 'right'], ['relief', 'left', 'right']]
+        """
+        fitted = self.fitted_
+        pair = find_group(fitted, first), None if second is None else find_group(fitted, second)
+        if pair[0] == pair[1]:
+            raise InputError(f"{first!r} and {second!r} are the same group; give two groups")
+        return contrast_tables(fitted, topic, [pair], top_n, interval)[0]
+
+
+def require_wording(model: FittedModel) -> WordingTables:
+    """Return a model with groups that word topics in their own way; InputError for any other."""
+    if not model.fitted_.wording or not isinstance(model, WordingTables):
+        raise InputError(
+            f"this {type(model).__name__} has no groups of documents with their own wording; fit MetaLDA with wording= "
+            "(--wording COLUMN)"
+        )
+    return model
+
+
+def find_group(fitted: Fitted, group: str) -> int:
+    """Return the number of a group, by its name or by its value in the column."""
+    return fitted.wording.index(LabelIndex(fitted.wording, "group").require(group))
+
+
+def concentration_table(fitted: Fitted) -> pd.DataFrame:
+    """Return a row for each topic with its concentration, from the chains that have it."""
+    import pandas as pd
+
+    if not fitted.wording:
+        return pd.DataFrame(columns=["topic", "concentration", "low", "high", "factor"])
+    drawn: list[list[NDArray[np.float64]]] = [[] for _ in range(fitted.n_topics)]
+    for chain, partners in _chains(fitted):
+        rng = np.random.default_rng(chain.seed)
+        found = np.concatenate([draw_group_concentrations(d, _each(chain), rng) for d in chain.draws])
+        for topic in np.flatnonzero(partners != NO_PARTNER):
+            drawn[topic].append(found[:, partners[topic]])
+    logs = [np.log(np.concatenate(own)) for own in drawn]
+    ends = np.array([np.quantile(own, [(1 - _INTERVAL) / 2, 0.5, (1 + _INTERVAL) / 2]) for own in logs])
+    low, middle, high = np.exp(ends.T)
+    factor = np.exp(np.sqrt(2 * polygamma(1, TYPICAL * middle)))
+    columns = {"topic": np.arange(fitted.n_topics), "concentration": middle, "low": low, "high": high, "factor": factor}
+    table = pd.DataFrame(columns)
+    return table.assign(chains=fitted.chain_counts) if fitted.chains else table
+
+
+Pair = tuple[int, int | None]  # two groups, or a group and all others
+
+
+def contrast_tables(
+    fitted: Fitted, topic: int, pairs: Sequence[Pair], top_n: int | None = 10, interval: float = 0.9
+) -> list[pd.DataFrame]:
+    """Return log ratios of the probabilities of words in pairs of groups, with intervals over draws of the topic."""
+    check_interval(interval)
+    if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < fitted.n_topics:
+        raise InputError(f"no topic {topic!r}; topics are numbered 0 to {fitted.n_topics - 1}")
+    if top_n is not None and top_n < 1:
+        raise InputError(f"top_n must be at least 1, not {top_n}")
+    chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
+    words = np.unique(np.concatenate([used_words(chain.draws, own) for chain, own in chains]))
+    drawn = [_log_sides(chain, own, words, pairs) for chain, own in chains]
+    found = []
+    for number, pair in enumerate(pairs):
+        table = _contrasts(fitted, topic, words, pair, np.concatenate([own[number] for own in drawn]), top_n, interval)
+        found.append(table.assign(chains=len(chains)) if fitted.chains else table)
+    return found
+
+
+def _contrasts(
+    fitted: Fitted,
+    topic: int,
+    words: NDArray[np.int64],
+    pair: Pair,
+    logs: NDArray[np.float64],
+    top_n: int | None,
+    interval: float,
+) -> pd.DataFrame:
+    """Return the table of one pair, given draws of log probabilities [draw, side, word]."""
+    import pandas as pd
+
+    first, second = pair
+    ratios = logs[:, 0] - logs[:, 1]
+    low, high = np.quantile(ratios, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
+    effect, probabilities = ratios.mean(axis=0), np.exp(logs).mean(axis=0)
+    table = pd.DataFrame(
+        {
+            "first": fitted.wording[first],
+            "second": "all others" if second is None else fitted.wording[second],
+            "topic": topic,
+            "word": [fitted.vocabulary[v] for v in words],
+            "effect": effect,
+            "low": low,
+            "high": high,
+            "probability_first": probabilities[0],
+            "probability_second": probabilities[1],
+        }
+    )
+    certain = np.argsort(-np.maximum(low, -high), kind="stable")
+    sides = [certain[effect[certain] > 0], certain[effect[certain] <= 0]]
+    table = table.iloc[np.concatenate([own[:top_n] for own in sides])].reset_index(drop=True)
+    table.attrs["n_draws"] = len(ratios)
+    return table
+
+
+def _log_sides(chain: Fitted, topic: int, words: NDArray[np.int64], pairs: Sequence[Pair]) -> list[NDArray[np.float64]]:
+    """Return draws of log probabilities of words [draw, side, word] for each pair."""
+    found: list[list[NDArray[np.float64]]] = [[] for _ in pairs]
+    named = {group for pair in pairs for group in pair}
+    groups = [group for group in range(len(chain.wording)) if None in named or group in named]
+    place = {group: i for i, group in enumerate(groups)}
+    for number, draw in enumerate(chain.draws):
+        seed = [chain.seed, topic, number]
+        logs = draw_group_logs(draw, chain.word_prior, topic, words, groups, _each(chain), seed)
+        shares = group_shares(draw)[:, topic]
+        for own, (first, second) in zip(found, pairs, strict=True):
+            other = _log_others(logs, shares, first) if second is None else logs[place[second]]
+            own.append(np.stack([logs[place[first]], other], axis=1))
+    return [np.concatenate(own) for own in found]
+
+
+def _log_others(logs: NDArray[np.float64], shares: NDArray[np.float64], group: int) -> NDArray[np.float64]:
+    """Return the logarithms of averages over all groups but one, by their shares in the tokens of the topic."""
+    others = np.arange(len(shares)) != group
+    weights = np.where(others, shares, 0.0)
+    weights = weights if weights.any() else others.astype(float)  # no other group has tokens of the topic
+    averages = np.einsum("g,gdv->dv", weights / weights.sum(), np.exp(logs))
+    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
+    return logarithms
+
+
+def _each(chain: Fitted) -> int:
+    """Return how many topics are drawn from each kept state."""
+    return math.ceil(N_DRAWS / len(chain.draws))
+
+
+def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[Any]]]:
+    """Return every chain, with the topic that is the same as each topic of the model, or `NO_PARTNER`."""
+    if fitted.partners is None:
+        return [(fitted, np.arange(fitted.n_topics))]
+    return list(zip(fitted.chains, fitted.partners, strict=True))
