@@ -43,6 +43,7 @@ class Fitted:
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
     weights: Mapping[str, NDArray[np.float32]]  # of "label" and "feature" [draw, l, k], of more iterations than draws
     phi: NDArray[np.float32]  # [word, topic], averaged over draws
+    topic_names: tuple[str | None, ...]  # None for a topic without a name
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     vocabulary: tuple[str, ...]
     doc_prior: LogLinear  # alpha of the training documents
@@ -219,7 +220,8 @@ class FittedModel(BaseEstimator):
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic: its share of the training tokens, and its most probable words.
 
-        After a fit with several chains, the column `chains` is the number of chains that have the topic.
+        Topics with seed words have a `name`. After a fit with several chains, the column `chains` is the number of
+        chains that have the topic.
 
         `background` is True for a topic without a theme: it is spread over more different words than as many tokens
         drawn at random from the corpus, and its most probable words are arbitrary. It collects rare words. To avoid it,
@@ -249,6 +251,8 @@ class FittedModel(BaseEstimator):
         fitted = self.fitted_
         columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
         table = pd.DataFrame(columns)
+        if any(fitted.topic_names):
+            table.insert(1, "name", np.array(fitted.topic_names, dtype=object))
         if fitted.chains:
             table["chains"] = fitted.chain_counts
         if format == "list":

@@ -25,12 +25,27 @@ class Tokens(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Return an assignment with uniformly random topics, among those that each document may have."""
+        """Return an assignment with random topics: those that the prior of words starts a word in, or any.
+
+        Only topics that the document may have are drawn.
+        """
+        topics = self._draw_topics(problem, rng)
+        favored = problem.word_prior.start_topics(problem.n_topics)
+        if favored is not None:
+            sizes, choices = favored.sum(axis=1), np.nonzero(favored)[1].astype(np.uint16)
+            starts = np.cumsum(sizes) - sizes
+            rows = problem.word_prior.design.row_of
+            tokens = np.flatnonzero(sizes[rows[problem.words]])
+            own = rows[problem.words[tokens]]
+            topics[tokens] = choices[starts[own] + (rng.random(len(own)) * sizes[own]).astype(np.int64)]
+        return TokenAssignment(problem, topics)
+
+    def _draw_topics(self, problem: Problem, rng: np.random.Generator) -> Topics:
+        """Return uniformly random topics, among those that each document may have."""
         prior = problem.doc_prior
         allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
         if allowed.all():
-            topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
-            return TokenAssignment(problem, topics)
+            return rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
         sizes, choices = allowed.sum(axis=1), np.nonzero(allowed)[1].astype(np.uint16)
         starts = np.cumsum(sizes) - sizes
         topics = np.empty(len(problem.words), np.uint16)
@@ -39,7 +54,7 @@ class Tokens(Sampler):
             rows = np.repeat(prior.design.row_of[first:last], np.diff(offsets))
             chosen = (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
             topics[offsets[0] : offsets[-1]] = choices[starts[rows] + chosen]
-        return TokenAssignment(problem, topics)
+        return topics
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
         check_keys("the assignment", arrays, ("topics",))
