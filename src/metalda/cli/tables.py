@@ -194,7 +194,7 @@ def print_topics(model: TopicModel, top_n: int) -> None:
         ("topic", map(str, table["topic"])),
         ("share", (f"{share:.1%}" for share in table["share"])),
     ]
-    columns += [(kind, (short(text or "") for text in table[kind])) for kind in ("name", "label") if kind in table]
+    columns += [(kind, map(short, table[kind])) for kind in ("name", "label") if kind in table]
     if "chains" in table:
         columns.append(("chains", chain_cells(model, table["chains"])))
     words = (describe_topic(model, topic, top_n) for topic in table["topic"])

@@ -252,7 +252,7 @@ class FittedModel(BaseEstimator):
         columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
         table = pd.DataFrame(columns)
         if any(fitted.topic_names):
-            table.insert(1, "name", np.array(fitted.topic_names, dtype=object))
+            table.insert(1, "name", [name or "" for name in fitted.topic_names])
         if fitted.chains:
             table["chains"] = fitted.chain_counts
         if format == "list":

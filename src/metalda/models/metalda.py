@@ -251,8 +251,8 @@ class MetaLDA(TopicModel):
         if shapes and self.weight_prior != "normal":
             raise InputError('mu by column needs weight_prior="normal", which learns the strength of the other columns')
         if not isinstance(shape, Real) and self.weight_prior == "normal":
-            return Normal(design, start, 1.0, seeds, default_precision=level_precision, group_shapes=shapes)
-        return Gamma(design, start, shape if isinstance(shape, Real) else 1.0, seeds)
+            return Normal(design, start, 1.0, seeds=seeds, default_precision=level_precision, group_shapes=shapes)
+        return Gamma(design, start, shape if isinstance(shape, Real) else 1.0, seeds=seeds)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.uses_word_features else None

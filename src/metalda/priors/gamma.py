@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     """lambda[l, k] ~ Gamma(shape, rate=shape), which has mean 1. Smaller shapes allow wider variation."""
 
     shape: float
-    seeds: SeedWeights | None = None  # features whose weights have priors of their own
+    seeds: SeedWeights | None = field(default=None, kw_only=True)  # features whose weights have priors of their own
 
     def __post_init__(self) -> None:
         require_binary(self.design, "the gamma prior")
