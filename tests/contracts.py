@@ -90,6 +90,11 @@ CASES = [
         "MetaLDA-0.1-0.01",
         lambda **other: MetaLDA(**{"n_components": 3, "doc_prior": 0.1, "word_prior": 0.01, **QUICK, **other}),
     ),
+    Case(
+        "MetaLDA-seeds",
+        lambda **other: MetaLDA(**{"n_components": 3, "seeds": {"sky": ["sun", "clou*"]}, **QUICK, **other}),
+        needs_names=True,
+    ),
     Case("PTM", lambda **other: PTM(**{"n_components": 3, "n_pseudo_documents": 4, **QUICK, **other})),
     Case("LDA", lambda **other: LDA(**{"n_components": 3, **QUICK, **other})),
     Case("LabeledLDA", lambda **other: LabeledLDA(**{**QUICK, **other}), topics_from_labels=True),

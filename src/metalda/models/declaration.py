@@ -113,8 +113,8 @@ class Declaration(PrevalenceTables):
         return np.zeros(n_topics, np.int64)
 
     def _topic_names(self, n_topics: int) -> tuple[str | None, ...]:
-        """Return the name of each topic, or None for a topic without one."""
-        return (None,) * n_topics
+        """Return the name of each topic, or None for a topic without one; empty if no topic has a name."""
+        return ()
 
     @property
     def uses_labels(self) -> bool:

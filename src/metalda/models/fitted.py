@@ -43,7 +43,6 @@ class Fitted:
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
     weights: Mapping[str, NDArray[np.float32]]  # of "label" and "feature" [draw, l, k], of more iterations than draws
     phi: NDArray[np.float32]  # [word, topic], averaged over draws
-    topic_names: tuple[str | None, ...]  # None for a topic without a name
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
     vocabulary: tuple[str, ...]
     doc_prior: LogLinear  # alpha of the training documents
@@ -54,6 +53,7 @@ class Fitted:
     n_iter: int  # iterations done; 0 if another program trained the model
     n_shards: int
     named_words: bool  # False if the vocabulary only numbers the columns of a matrix
+    topic_names: tuple[str | None, ...] = ()  # None for a topic without a name; empty if no topic has one
     parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
     chains: tuple[Fitted, ...] = ()  # empty for a single chain
     partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
@@ -251,7 +251,7 @@ class FittedModel(BaseEstimator):
         fitted = self.fitted_
         columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
         table = pd.DataFrame(columns)
-        if any(fitted.topic_names):
+        if fitted.topic_names:
             table.insert(1, "name", [name or "" for name in fitted.topic_names])
         if fitted.chains:
             table["chains"] = fitted.chain_counts

@@ -272,13 +272,12 @@ class MetaLDA(TopicModel):
 
     def _topic_groups(self, n_topics: int) -> NDArray[np.int64]:
         """Return a group for each named topic, and one for all others."""
-        n_named = sum(name is not None for name in self._topic_names(n_topics))
-        return np.minimum(np.arange(n_topics), n_named)
+        seeds = self._seeds()
+        return np.minimum(np.arange(n_topics), 0 if seeds is None else len(seeds.sets))
 
     def _topic_names(self, n_topics: int) -> tuple[str | None, ...]:
         seeds = self._seeds()
-        names = () if seeds is None else seeds.topics
-        return (*names, *[None] * (n_topics - len(names)))
+        return () if seeds is None else (*seeds.topics, *[None] * (n_topics - len(seeds.sets)))
 
 
 def _group_shapes(shapes: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

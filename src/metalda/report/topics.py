@@ -68,14 +68,14 @@ def summarize_topics(
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
-    labels = getattr(model, "topic_labels_", model.fitted_.topic_names)
+    labels = dict(enumerate(getattr(model, "topic_labels_", model.fitted_.topic_names)))
     measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
         TopicSummary(
             number=k,
             name=f"topic{k}",
-            label=None if (label := labels[k]) is None else cut(label),
+            label=None if (label := labels.get(k)) is None else cut(label),
             share=rounded([share], 6)[0],
             background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),
