@@ -1,14 +1,15 @@
-"""Seed words on 20 Newsgroups: ``python -m benchmarks.seeds run|show FILE [--seeds 10] [--part 1]``.
+"""Seed words on 20 Newsgroups: ``python -m benchmarks.seeds run|show FILE [--models …] [--part 1]``.
 
 Ten words a group (``seeds.json``, chosen by hand) name 20 topics; five topics are free. Models learn from the training
 posts without labels. Measured on the groups of the posts:
 
 - accuracy: the share of posts whose largest named topic is that of their group, of training posts and of new ones;
 - kept: the share of named topics whose mean proportion is largest in the posts of their own group;
-- drift: the accuracy of one chain after more iterations.
 
-``run`` adds a line of JSON to FILE for each model and seed, and skips those that FILE has. It includes topica's
-SeededLDA and KeyATM if topica is installed. ``--part 0.25`` takes every fourth post. Needs METALDA_DATA.
+Drift is the difference between ``--iterations 1000 5000``.
+
+``run`` adds a line of JSON to FILE for each model and seed, and skips those that FILE has. SeededLDA and KeyATM are
+those of topica, which must be installed. ``--part 0.25`` takes every fourth post. Needs METALDA_DATA.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,7 +68,7 @@ Proportions = tuple[np.ndarray, np.ndarray]  # of training posts and of new ones
 
 
 def metalda(train: Posts, test: Posts, seed: int, n_iter: int, **settings: Any) -> Proportions:
-    """MetaLDA with its defaults."""
+    """MetaLDA, by default with a learned prior of documents."""
     model = MetaLDA(len(NAMES) + FREE, seeds=SEEDS, n_iter=n_iter, random_state=seed, verbose=False, **settings)
     model.fit(train.corpus)
     return model.doc_topics_, model.transform(test.corpus)
@@ -96,7 +97,12 @@ def _known_seeds(posts: Posts) -> dict[str, list[str]]:
     return {name: [word for word in words if word in used] for name, words in SEEDS.items()}
 
 
-MODELS: dict[str, Callable[..., Proportions]] = {"metalda": metalda, "SeededLDA": seeded_lda, "KeyATM": keyatm}
+MODELS: dict[str, Callable[..., Proportions]] = {
+    "MetaLDA": metalda,
+    "MetaLDA-0.5": partial(metalda, doc_prior=0.5),  # the prior of documents of SeededLDA
+    "SeededLDA": seeded_lda,
+    "KeyATM": keyatm,
+}
 
 
 def accuracy(proportions: np.ndarray, groups: np.ndarray) -> float:
@@ -110,26 +116,23 @@ def kept(proportions: np.ndarray, groups: np.ndarray) -> float:
     return float((means.argmax(axis=0) == np.arange(len(NAMES))).mean())
 
 
-def run(path: Path, part: float, n_seeds: int, n_iter: int, n_peers: int, n_long: int) -> None:
-    """Run what FILE lacks: models with `n_seeds` (peers with `n_peers`), and one chain of `n_long` iterations."""
+def run(path: Path, names: list[str], part: float, n_seeds: int, iterations: list[int]) -> None:
+    """Run every model with every seed and number of iterations that FILE lacks."""
     train, test = load_posts(part)
-    peers = [name for name in MODELS if name != "metalda" and find_spec("topica") is not None]
-    plan = [("metalda", 0, n_iter), *[(name, 0, n_iter) for name in peers], ("metalda", 0, n_long)]
-    plan += [("metalda", seed, n_iter) for seed in range(n_seeds)]
-    plan += [(name, seed, n_iter) for seed in range(n_peers) for name in peers]
+    plan = [(name, seed, n_iter) for seed in range(n_seeds) for n_iter in iterations for name in names]
     done = [] if not path.exists() else [json.loads(line) for line in path.read_text().splitlines()]
     known = {(row["model"], row["seed"], row["iterations"]) for row in done}
-    for name, seed, iterations in dict.fromkeys(plan):
-        if (name, seed, iterations) in known:
+    for name, seed, n_iter in plan:
+        if (name, seed, n_iter) in known:
             continue
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            of_training, of_test = MODELS[name](train, test, seed, iterations)
+            of_training, of_test = MODELS[name](train, test, seed, n_iter)
         row = {
             "model": name,
             "seed": seed,
-            "iterations": iterations,
+            "iterations": n_iter,
             "posts": len(train.groups),
             "train": round(accuracy(of_training, train.groups), 4),
             "test": round(accuracy(of_test, test.groups), 4),
@@ -153,13 +156,12 @@ def main() -> None:
     parser.add_argument("command", choices=("run", "show"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--part", type=float, default=1.0, help="share of the posts (default 1)")
-    parser.add_argument("--seeds", type=int, default=10, help="chains of MetaLDA (default 10)")
-    parser.add_argument("--peers", type=int, default=3, help="chains of the other models (default 3)")
-    parser.add_argument("--iterations", type=int, default=1000)
-    parser.add_argument("--long", type=int, default=5000, help="iterations of the chain for drift (default 5000)")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--seeds", type=int, default=10, help="chains of each model (default 10)")
+    parser.add_argument("--iterations", type=int, nargs="+", default=[1000])
     given = parser.parse_args()
     if given.command == "run":
-        run(given.file, given.part, given.seeds, given.iterations, given.peers, given.long)
+        run(given.file, given.models, given.part, given.seeds, given.iterations)
     show(given.file)
 
 
