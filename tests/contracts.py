@@ -80,7 +80,8 @@ class Case:
 
     def make_for_columns(self, **other: Any) -> Any:
         """For a matrix whose columns have no names."""
-        return self.make(**({"word_features": None} if "word_features" in self.parameters else {}), **other)
+        named = {"word_features", "seeds"} & self.parameters
+        return self.make(**dict.fromkeys(named), **other)
 
 
 CASES = [
@@ -89,6 +90,10 @@ CASES = [
     Case(
         "MetaLDA-0.1-0.01",
         lambda **other: MetaLDA(**{"n_components": 3, "doc_prior": 0.1, "word_prior": 0.01, **QUICK, **other}),
+    ),
+    Case(
+        "MetaLDA-seeds",
+        lambda **other: MetaLDA(**{"n_components": 3, "seeds": {"sky": ["sun", "clou*"]}, **QUICK, **other}),
     ),
     Case("PTM", lambda **other: PTM(**{"n_components": 3, "n_pseudo_documents": 4, **QUICK, **other})),
     Case("LDA", lambda **other: LDA(**{"n_components": 3, **QUICK, **other})),

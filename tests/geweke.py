@@ -45,6 +45,16 @@ def _dense(design):
 
 
 def _prior_weights(prior, n, n_topics, rng):
+    log_weights = _label_weights(prior, n, n_topics, rng)
+    if getattr(prior, "seeds", None) is not None:
+        shape, rate = prior.seeds.shape, prior.seeds.shape / prior.seeds.mean
+        for topic, feature in enumerate(map(prior.design.names.index, prior.seeds.features)):
+            log_weights[:, feature] = 0
+            log_weights[:, feature, topic] = _log_gamma(np.full(n, shape), rng) - np.log(rate)
+    return log_weights
+
+
+def _label_weights(prior, n, n_topics, rng):
     if isinstance(prior, Normal):
         variances = prior.scale_rate / rng.standard_gamma(prior.scale_shape, (n, len(prior.design.group_names)))
         scales = np.sqrt(variances[:, prior.design.groups])[:, :, None]

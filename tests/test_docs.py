@@ -22,6 +22,7 @@ SELF_CONTAINED = [
     "guides/coming-from.md",
     "guides/many-labels.md",
     "guides/out-of-vocabulary.md",
+    "guides/seed-words.md",
     "guides/short-texts.md",
     "guides/topics-over-time.md",
     "guides/validation.md",

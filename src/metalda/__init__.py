@@ -12,6 +12,7 @@ _HOME = {
     "Corpus": "metalda.corpus",
     "Embeddings": "metalda.meta",
     "WordFeatures": "metalda.meta",
+    "read_seeds": "metalda.meta",
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
     "LabeledLDA": "metalda.models",
@@ -69,6 +70,7 @@ __all__ = [
     "plot_prevalence",
     "plot_search",
     "read_mallet_state",
+    "read_seeds",
     "score_intrusion",
     "score_topics",
     "search_k",
@@ -99,7 +101,7 @@ if TYPE_CHECKING:
         to_inference_data,
         topic_diversity,
     )
-    from metalda.meta import Embeddings, WordFeatures
+    from metalda.meta import Embeddings, WordFeatures, read_seeds
     from metalda.models import (
         DMM,
         DMR,

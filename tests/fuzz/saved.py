@@ -24,7 +24,7 @@ import numpy as np
 from tests.fuzz import mutations
 from tests.fuzz.cases import Case, Kind, Violation, refusing
 
-MODELS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
+MODELS = ("MetaLDA", "MetaLDA-seeds", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
 CHECKPOINTS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM")
 CHAINS, WORDING = "-chains", "-wording"
 SAVES = {

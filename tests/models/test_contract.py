@@ -127,7 +127,8 @@ def test_one_topic_holds_everything(case):
 def test_a_single_word_is_a_vocabulary(case):
     word_features = {"word_features": {"cat": "animal"}} if "word_features" in case.parameters else {}
     fewer = {"n_pseudo_documents": 2} if "n_pseudo_documents" in case.parameters else {}
-    model = case.make(**word_features, **fewer).fit(["cat cat", "cat"], ["a", "b"])
+    seeds = {"seeds": {"pets": ["cat"]}} if case.name == "MetaLDA-seeds" else {}
+    model = case.make(**word_features, **fewer, **seeds).fit(["cat cat", "cat"], ["a", "b"])
     np.testing.assert_allclose(model.components_, 1, rtol=1e-6)
     assert model.perplexity(["cat cat cat"]) == pytest.approx(1, rel=1e-5)
 
@@ -287,4 +288,5 @@ def test_bad_choices_of_perplexity_are_named(case, fitted):
 
 def test_word_features_of_the_case_reach_the_model(case, fitted):
     uses_features = getattr(fitted, "word_features", None) is not None
-    assert set(fitted.feature_names_) == (set(FEATURES.features.names) if uses_features else set())
+    seeds = {f"seeds={topic}" for topic in getattr(fitted, "seeds", None) or ()}
+    assert set(fitted.feature_names_) == (set(FEATURES.features.names) if uses_features else set()) | seeds

@@ -39,6 +39,8 @@ def _model(case: Case) -> Any:
 
 def _checks() -> Iterator[Any]:
     for case in CASES:
+        if case.name == "MetaLDA-seeds":  # without names of words it is MetaLDA-def-def
+            continue
         for estimator, check in estimator_checks_generator(_model(case)):
             name = check.func.__name__
             reason = EXPECTED.get(case.name, {}).get(name)

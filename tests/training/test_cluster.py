@@ -35,6 +35,7 @@ MODELS = {
     "MetaLDA with stripes": lambda **how: MetaLDA(300, word_features=FEATURES, nu=0.1, **how),
     "MetaLDA-dl-0.01": lambda **how: MetaLDA(3, word_prior=0.01, **how),
     "MetaLDA with chains": lambda **how: MetaLDA(3, word_features=FEATURES, n_chains=2, **how),
+    "MetaLDA with seeds": lambda **how: MetaLDA(3, seeds={"sky": ["sun", "clou*"], "pets": ["dog"]}, **how),
     "LDA": lambda **how: LDA(3, **how),
     "DMR": lambda **how: DMR(3, **OFTEN, **how),
     "LabeledLDA": lambda **how: LabeledLDA(**how),

@@ -10,7 +10,7 @@ from geweke import joint_test, smallest_p_value
 from metalda.corpus import NamedMatrix
 from metalda.meta.design import Design
 from metalda.meta.terms import Terms
-from metalda.priors import Fixed, Gamma, Normal
+from metalda.priors import Fixed, Gamma, Normal, SeedWeights
 from metalda.samplers import Problem, Tokens
 from metalda.samplers.shards import shard_bounds
 
@@ -68,6 +68,51 @@ def test_normal_weights_beside_a_spread_default_keep_the_joint_distribution():
     """The default label has a gamma prior with heavy tails, as in the test of a slip of the variance."""
     problem = _problem(_normal(LABELS, 0.1, "cc", shape=0.3), _normal(FEATURES, 0.01, "cc"))
     assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+SEEDED = SeedWeights(("b", "c"), 5.0, 2.0)
+WITH_SEEDS = [[1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]]  # a feature, and two seed sets with a word in common
+
+
+def _seeded(prior=Normal, **settings):
+    if prior is Gamma:
+        return Gamma(_design(WITH_SEEDS).group(["x", "seeds", "seeds"]), 0.01, 1.0, seeds=SEEDED)
+    return _normal(WITH_SEEDS, 0.01, ["x", "seeds", "seeds"], prior, seeds=SEEDED, **settings)
+
+
+def test_seeds_keep_the_joint_distribution_for_a_while():
+    problem = _problem(_normal(LABELS, 0.1, "cc"), _seeded())
+    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", [Normal, Gamma])
+def test_seeds_keep_the_joint_distribution(prior):
+    problem = _problem(_normal(LABELS, 0.1, "cc"), _seeded(prior), n_topics=3)
+    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+class _RateWithoutMean(Normal):
+    """The slip a instead of a / m in the rate of seed weights."""
+
+    @property
+    def rates(self):
+        return self.shapes
+
+
+class _PooledSeeds(Normal):
+    """The weights of seeds have the variance of their group, as those of other features."""
+
+    @property
+    def is_normal(self):
+        return np.ones(len(self.design.group_names), bool)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", [_RateWithoutMean, _PooledSeeds])
+def test_the_joint_test_sees_a_slip_of_seeds(slip):
+    problem = _problem(_normal(LABELS, 0.1, "cc"), _seeded(slip))
+    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) < 1e-6
 
 
 COMPLETE = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1]]  # every document has one of the labels
@@ -167,6 +212,14 @@ def _real_features(prior=Normal, **settings):
 
 def test_numbers_of_words_keep_the_joint_distribution_for_a_while():
     problem = _problem(_normal(LABELS, 0.1, "cc", default_precision=0.3), _real_features())
+    assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) > 1e-3
+
+
+def test_seeds_beside_numbers_of_words_keep_the_joint_distribution_for_a_while():
+    values = np.array([[1, 0, 0.5], [0, 1, -1.2], [0, 0, 0.3], [1, 0, 0.8]])  # two seed sets and a number
+    design = Design.build(NamedMatrix(sparse.csr_array(values), ("b", "c", "x")), len(values), real=True)
+    word_prior = Normal(design.group(["seeds", "seeds", "x"]), 0.01, 1.0, 3.0, 2.0, seeds=SEEDED)
+    problem = _problem(_normal(LABELS, 0.1, "cc", default_precision=0.3), word_prior)
     assert smallest_p_value(joint_test(problem, n_sweeps=2000, seed=1)) > 1e-3
 
 

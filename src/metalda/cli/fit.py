@@ -33,6 +33,7 @@ EPILOG = (
     + options.epilog(
         "metalda fit news.jsonl --text body --labels section",
         "metalda fit news.jsonl -o model --text body --labels section --embeddings glove.6B.50d.txt -k 50",
+        "metalda fit news.jsonl -o model --text body --seeds seeds.json -k 30",
     )
 )
 
@@ -67,6 +68,18 @@ def fit(
             rich_help_panel=options.WORDS,
         ),
     ] = False,
+    seeds: Annotated[
+        Path | None,
+        typer.Option(
+            "--seeds",
+            metavar="FILE",
+            help='metalda: seed words of the first topics: a .json file, {"economy": ["tax", "budget*"], …}, or a .csv '
+            "file with the columns topic and word. * stands for any ending.",
+            parser=options.location,
+            show_default=False,
+            rich_help_panel=options.WORDS,
+        ),
+    ] = None,
     model: Annotated[
         str,
         typer.Option(
@@ -106,6 +119,7 @@ def fit(
 
     Ctrl-C stops training early and saves the model.
     """
+    from metalda.meta import read_seeds
     from metalda.storage import check_writable
 
     if resume and checkpoint is None:
@@ -122,6 +136,10 @@ def fit(
     estimator = model_options.make_model(model, **others)
     known = parameters_of(type(estimator))
     word_files.require_use(known, f"--model {model}")
+    if seeds is not None:
+        if "seeds" not in known:
+            raise InputError(f"--seeds: --model {model} uses no seed words: leave it out, or use --model metalda")
+        estimator.set_params(seeds=read_seeds(seeds)).validate()
     given = model_options.given.get("prevalence")
     if document_vectors is not None and given is not None:
         raise InputError("give --document-vectors or --prevalence, not both: --splines and --interactions go with it")
@@ -219,6 +237,8 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
     folder = clean(shlex.quote(str(output)))
     print(f"\nSaved to {clean(str(output))}. Next:")
     print(f"  metalda topics {folder} --top-n 20")
+    if hasattr(model, "seed_strengths"):
+        print(f"  metalda topics {folder} --seeds")
     if model.label_names_ and hasattr(model, "label_effects"):
         print(f"  metalda effects {folder}")
         if column := _number_of(model):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 # Parameters that a command sets otherwise: from files, or by options that commands without a model also have.
-_NOT_DERIVED = {"vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose"}
+_NOT_DERIVED = {"vocabulary", "word_features", "embeddings", "seeds", "n_jobs", "random_state", "verbose"}
 _SPELLINGS = {
     "n_components": ("--topics", "-k"),
     "n_iter": ("--iterations",),

@@ -188,13 +188,15 @@ def joined(words: str | Iterable[str]) -> str:
 
 
 def print_topics(model: TopicModel, top_n: int) -> None:
-    """Print all topics, the largest first and background topics last, with their labels if they belong to labels."""
+    """Print all topics, the largest first and background topics last, with their names or labels if they have them."""
     table = model.topics(top_n=1).sort_values(["background", "share"], ascending=[True, False], kind="stable")
-    columns = [("topic", map(str, table["topic"])), ("share", (f"{share:.1%}" for share in table["share"]))]
-    if "label" in table:
-        columns.append(("label", map(short, table["label"])))
+    columns: list[tuple[str, Iterable[str]]] = [
+        ("topic", map(str, table["topic"])),
+        ("share", (f"{share:.1%}" for share in table["share"])),
+    ]
+    columns += [(kind, map(short, table[kind])) for kind in ("name", "label") if kind in table]
     if "chains" in table:
-        columns.append(("chains", iter(chain_cells(model, table["chains"]))))
+        columns.append(("chains", chain_cells(model, table["chains"])))
     words = (describe_topic(model, topic, top_n) for topic in table["topic"])
     names, cells = zip(*columns, ("words", words), strict=True)
     print_table(names, list(zip(*cells, strict=True)))

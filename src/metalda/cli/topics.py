@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.effects import ends
 from metalda.cli.options import Format
+from metalda.errors import InputError
 from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-EPILOG = options.epilog("metalda topics model --top-n 15")
+EPILOG = options.epilog("metalda topics model --top-n 15", "metalda topics model --seeds")
 
 
 def topics(
@@ -22,14 +24,21 @@ def topics(
     topic: Annotated[
         int | None, typer.Option("--topic", metavar="TOPIC", help="Show only this topic, with probabilities.")
     ] = None,
+    seeds: Annotated[
+        bool, typer.Option("--seeds", help="Print how strong the seed words of named topics are, instead of words.")
+    ] = False,
     format: options.Printing = Format.table,
     raw: options.Raw = False,
 ) -> None:
     """Print the topics of a model: their share of the training tokens, and their most probable words."""
     import metalda
 
+    if seeds and topic is not None:
+        raise InputError("--seeds is a table of all named topics: leave out --topic")
     fitted = metalda.load(model)
-    if topic is not None:
+    if seeds:
+        _print_seeds(fitted, format, raw)
+    elif topic is not None:
         _print_topic(fitted, topic, top_n, format, raw)
     elif format is Format.table:
         tables.print_topics(fitted, top_n)
@@ -51,3 +60,32 @@ def _print_topic(model: TopicModel, topic: int, top_n: int, format: Format, raw:
     else:
         rows = [(f"{row['probability']:.4f}", short(row["word"])) for row in words]
         tables.print_table(("probability", "word"), rows)
+
+
+def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
+    if not hasattr(model, "seed_strengths"):
+        raise InputError("the model has no seed words; fit MetaLDA with --seeds FILE")
+    table = model.seed_strengths()
+    if format is Format.json:
+        tables.print_json(table.to_dict("records"))
+    elif format is Format.csv:
+        tables.print_frame(table, raw=raw)
+    else:
+        rows = [
+            (
+                str(row["topic"]),
+                short(row["name"]),
+                f"{row['strength']:.3g}",
+                ends(row["low"], row["high"], ".3g"),
+                f"{row['words']:,}",
+                f"{row['tokens']:,}",
+                f"{row['in_topic']:.1%}",
+            )
+            for row in table.to_dict("records")
+        ]
+        columns = ("topic", "name", "strength", "90% interval", "words", "tokens", "in the topic")
+        tables.print_table(columns, rows, left=("name",))
+        print(
+            "\nThe strength is how many times as probable a seed word is a priori as another word of the topic, given "
+            f"the documents; before them it was {model.get_params()['seed_weight']:g}."
+        )

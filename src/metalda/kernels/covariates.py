@@ -197,6 +197,8 @@ def draw_real_weights(
     cell_starts,
     cells,
     shapes,
+    rates,
+    own_topics,
     precisions,
     slices,
     first,
@@ -208,8 +210,9 @@ def draw_real_weights(
     Block b of numbers is ``numbers[block_starts[b]:block_starts[b + 1]]``. It is 0 outside the rows
     ``block_rows[block_row_starts[b]:block_row_starts[b + 1]]``, and its values there are the `cells` from
     ``cell_starts[b]``, [number, row]. The other labels are 0 or 1. A label with precision 0 has a gamma prior with its
-    shape, the others have normal priors. `slices` is the share of the updates of numbers that use the slice sampler.
-    The stationary distribution is reference.real_log_density.
+    shape and rate, the others have normal priors. A label with own_topics[l] >= 0 has a weight in this topic only;
+    the others stay as they are. `slices` is the share of the updates of numbers that use the slice sampler. The
+    stationary distribution is reference.real_log_density.
     """
     n_rows, n_labels = row_starts.shape[0] - 1, log_weights.shape[0]
     is_number = np.zeros(n_labels, np.bool_)
@@ -223,7 +226,7 @@ def draw_real_weights(
                 exponent += row_values[i] * log_weights[row_labels[i], k]
             values[r] = min(row_scales[r] * topic_scales[k] * _bounded(exponent), LARGEST)
         for label in range(n_labels):
-            if is_number[label]:
+            if is_number[label] or not (own_topics[label] < 0 or own_topics[label] == k):
                 continue
             rows = label_rows[label_starts[label] : label_starts[label + 1]]
             old, total = log_weights[label, k], 0.0
@@ -233,7 +236,7 @@ def draw_real_weights(
             if precisions[label] > 0.0:
                 new = draw_poisson_normal(label_tables[label, k], log_exposure, precisions[label], rng)
             else:
-                rate = shapes[label] + math.exp(log_exposure)
+                rate = rates[label] + math.exp(log_exposure)
                 new = draw_log_gamma(shapes[label] + label_tables[label, k], rng) - math.log(rate)
             log_weights[label, k] = new
             factor = _bounded(new - old)

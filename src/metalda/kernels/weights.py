@@ -120,6 +120,8 @@ def draw_weights(
     products,
     products_hold,
     shapes,
+    rates,
+    own_topics,
     precisions,
     first,
     last,
@@ -127,12 +129,13 @@ def draw_weights(
 ):
     """Steps 3 and 4: draw the weights of topics first … last - 1, label after label; equals reference.draw_weights.
 
-        w[l, k] ~ Gamma(shapes[l] + sum t,  rate = shapes[l] + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
+        w[l, k] ~ Gamma(shapes[l] + sum t,  rate = rates[l] + sum_{rows r with l} (value[r, k] / w[l, k]) * scale)
 
     where the scale is row_scales[r] * topic_scales[k]: the sum of -log q over the documents of the row, or the number
     of words in the row times -log q'[k]. A label with a precision above 0 has a normal prior on log w instead, with
-    this precision and mean 0. Changes log_weights. `products` are the products of the current weights by row
-    and topic; they are recomputed unless `products_hold`.
+    this precision and mean 0. A label with own_topics[l] >= 0 has a weight in this topic only; its weights in all other
+    topics stay as they are. Changes log_weights. `products` are the products of the current weights by row and topic;
+    they are recomputed unless `products_hold`.
     """
     n_labels, n_rows = log_weights.shape[0], row_starts.shape[0] - 1
     n_blocks = max(1, (last - first + WIDEST - 1) // WIDEST)
@@ -149,7 +152,8 @@ def draw_weights(
             if precisions[label] > 0.0:
                 continue
             for k in range(block, end):
-                log_gammas[label, k - block] = draw_log_gamma(shapes[label] + label_tables[label, k], rng)
+                if own_topics[label] < 0 or own_topics[label] == k:
+                    log_gammas[label, k - block] = draw_log_gamma(shapes[label] + label_tables[label, k], rng)
         for start in range(block, end, LANES):
             width = min(LANES, end - start)
             for label in range(n_labels):
@@ -166,10 +170,15 @@ def draw_weights(
                     value = multiply(value, load(weights, uintp(row_labels[j])))
                 store(values, uintp(r), value)
             for label in range(n_labels):
+                own = own_topics[label]
+                if own >= 0 and not start <= own < start + width:
+                    continue
                 rows = label_rows[label_starts[label] : label_starts[label + 1]]
                 _sum_rows(values, rows, sums)
                 change[:] = float32(1)
                 for k in range(width):
+                    if own >= 0 and own != start + k:
+                        continue
                     log_old = log_weights[label, start + k]
                     total = sums[k] / weights[label, k]
                     wild = largest_scale * topic_scales[start + k] > LARGEST_SCALE or log_old > HIGHEST
@@ -183,7 +192,7 @@ def draw_weights(
                         tables = label_tables[label, start + k]
                         log_new = draw_poisson_normal(tables, log_exposure, precisions[label], rng)
                     else:
-                        log_new = log_gammas[label, start - block + k] - math.log(shapes[label] + exposure)
+                        log_new = log_gammas[label, start - block + k] - math.log(rates[label] + exposure)
                     log_weights[label, start + k] = log_new
                     new = float32(_bounded_exp(log_new))
                     change[0, k] = new / weights[label, k]

@@ -166,6 +166,7 @@ class TopicModel(FoldingIn):
     def validate(self, corpus: Corpus | None = None) -> Self:
         """Raise the errors that `fit` would raise for the parameters, and for the corpus if one is given."""
         self._validate_params()
+        self._seeds()
         if corpus is not None:
             self._build_problem(corpus)
         return self
@@ -173,12 +174,14 @@ class TopicModel(FoldingIn):
     def _build_problem(self, corpus: Corpus) -> Problem:
         """Return the posterior of this model on these documents."""
         doc_prior = self._prior_of_documents(self._design_of_labels(corpus))
-        features = self._word_features()
-        names: tuple[str, ...] = ()
+        features, seeds = self._word_features(), self._seeds()
         if features is not None:
             features.require_overlap(corpus.vocabulary)
             logger.info("Word features for %.1f %% of the vocabulary.", 100 * features.coverage(corpus.vocabulary))
-            names = _drop_empty_columns(features.rows(corpus.vocabulary)).names
+        if seeds is not None:
+            seeds.require_words(corpus.vocabulary)
+        columns = self._features_of(corpus.vocabulary)
+        names = () if columns is None else _drop_empty_columns(columns).names
         word_prior = self._prior_by_name(corpus.vocabulary, names)
         sampler = self._sampler(corpus)
         n_shards, words = self._count_shards(corpus, sampler), corpus.words
@@ -215,6 +218,8 @@ class TopicModel(FoldingIn):
         read_from_columns = corpus.schema is not None and corpus.schema.has_labels
         if self.uses_labels and corpus.labels is not None and not read_from_columns:
             warn_of_labels(_drop_empty_columns(corpus.labels).names, len(corpus))
+        if (seeds := self._seeds()) is not None:
+            seeds.warn_of_unknown(corpus.vocabulary)
         if hasattr(self, "n_components") and n_topics > len(corpus):
             hint(f"{n_topics:,} topics are more than the {len(corpus):,} documents: lower n_components (--topics)")
         if n_kept < self.n_draws != type(self).n_draws:  # the default is the largest number
@@ -264,6 +269,7 @@ class TopicModel(FoldingIn):
                 draws=trained.draws,
                 weights=trained.weights,
                 phi=self._mean_phi(trained.draws, vocabulary, word_prior),
+                topic_names=self._topic_names(len(trained.draws[0].mean_alpha)),
                 doc_topics=trained.doc_topics,
                 vocabulary=vocabulary,
                 doc_prior=doc_prior,

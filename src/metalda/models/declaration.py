@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import hstack
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from metalda.corpus import Corpus
+from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.meta import WordFeatures
 from metalda.meta.design import Design
+from metalda.meta.seeds import GROUP, Seeds
 from metalda.models.prevalence import PrevalenceTables
 from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
@@ -111,6 +113,10 @@ class Declaration(PrevalenceTables):
         """Return the group of each topic. Topics of one group are exchangeable: a chain may number them differently."""
         return np.zeros(n_topics, np.int64)
 
+    def _topic_names(self, n_topics: int) -> tuple[str | None, ...]:
+        """Return the name of each topic, or None for a topic without one; empty if no topic has a name."""
+        return ()
+
     @property
     def uses_labels(self) -> bool:
         """Return whether the model, with its parameters, learns from labels of documents."""
@@ -167,10 +173,14 @@ class Declaration(PrevalenceTables):
         """Return the word features, or None if none are given or used."""
         return None
 
+    def _seeds(self) -> Seeds | None:
+        """Return the seed words of the first topics, or None."""
+        return None
+
     @property
     def _needs_names(self) -> bool:
         """Return whether words are looked up by name."""
-        return self._word_features() is not None
+        return self._word_features() is not None or self._seeds() is not None
 
     def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
         """Raise StorageError unless these are further arrays of this model's draws, stacked: here, none."""
@@ -197,10 +207,10 @@ class Declaration(PrevalenceTables):
 
         Here they are the words with features. phi is averaged over draws, with each word added to the vocabulary alone.
         """
-        features = self._word_features()
+        features = self._features_of(unseen)
         if features is None:
             return (), None
-        has_features = np.diff(features.rows(unseen).select(self.feature_names_).matrix.indptr) > 0
+        has_features = np.diff(features.select(self.feature_names_).matrix.indptr) > 0
         known = tuple(compress(unseen, has_features))
         if not known:
             return (), None
@@ -231,15 +241,29 @@ class Declaration(PrevalenceTables):
         theta[~is_mixed] = infer_theta(documents.take(~is_mixed), alpha, phi, n_jobs)
         return theta
 
+    def _features_of(self, words: Sequence[str]) -> NamedMatrix | None:
+        """Return the features [word, feature] of words: those given, then seed sets; None if there are none."""
+        features, seeds = self._word_features(), self._seeds()
+        if seeds is None:
+            return None if features is None else features.rows(words)
+        of_seeds = seeds.rows(words)
+        if features is None:
+            return of_seeds
+        given = features.rows(words)
+        return NamedMatrix(hstack([given.matrix, of_seeds.matrix], format="csr"), (*given.names, *of_seeds.names))
+
     def _prior_by_name(self, words: Sequence[str], feature_names: Sequence[str]) -> LogLinear:
         """Return the prior of words, in terms of the features that the model learned from."""
-        features = self._word_features()
-        if features is None:
+        columns, features, seeds = self._features_of(words), self._word_features(), self._seeds()
+        if columns is None:
             return self._prior_of_words(Design.build(None, len(words)))
-        if not features.is_binary and not self._real_features:
+        if features is not None and not features.is_binary and not self._real_features:
             raise InputError(
                 "word features with numbers need a normal prior: leave out weight_prior='gamma' (--weight-prior) and "
                 "nu (--nu), or make them 0 or 1 with Embeddings.binarize() (without --real-features)"
             )
-        design = Design.build(features.rows(words).select(feature_names), len(words), real=True)
-        return self._prior_of_words(design.group(features.sources_of(feature_names)))
+        design = Design.build(columns.select(feature_names), len(words), real=True)
+        of_seeds = set() if seeds is None else set(seeds.features)
+        sources = ("",) * len(feature_names) if features is None else features.sources_of(feature_names)
+        groups = [GROUP if name in of_seeds else source for name, source in zip(feature_names, sources, strict=True)]
+        return self._prior_of_words(design.group(groups))

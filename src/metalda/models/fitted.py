@@ -53,6 +53,7 @@ class Fitted:
     n_iter: int  # iterations done; 0 if another program trained the model
     n_shards: int
     named_words: bool  # False if the vocabulary only numbers the columns of a matrix
+    topic_names: tuple[str | None, ...] = ()  # None for a topic without a name; empty if no topic has one
     parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
     chains: tuple[Fitted, ...] = ()  # empty for a single chain
     partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
@@ -220,7 +221,8 @@ class FittedModel(BaseEstimator):
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic: its share of the training tokens, and its most probable words.
 
-        After a fit with several chains, the column `chains` is the number of chains that have the topic.
+        Topics with seed words have a `name`. After a fit with several chains, the column `chains` is the number of
+        chains that have the topic.
 
         `background` is True for a topic without a theme: it is spread over more different words than as many tokens
         drawn at random from the corpus, and its most probable words are arbitrary. It collects rare words. To avoid it,
@@ -250,6 +252,8 @@ class FittedModel(BaseEstimator):
         fitted = self.fitted_
         columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
         table = pd.DataFrame(columns)
+        if fitted.topic_names:
+            table.insert(1, "name", [name or "" for name in fitted.topic_names])
         if fitted.chains:
             table["chains"] = fitted.chain_counts
         if format == "list":

@@ -7,22 +7,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
 from metalda.meta import WordFeatures, as_word_features
 from metalda.meta.design import Design
 from metalda.meta.groups import DocumentGroups
+from metalda.meta.seeds import Seeds
 from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
+from metalda.models.fitted import available_if
 from metalda.models.pooling import pooling_table
+from metalda.models.seeds import seed_table
 from metalda.models.wording import WordingTables
-from metalda.priors import Fixed, Gamma, LogLinear, Normal
+from metalda.priors import Fixed, Gamma, LogLinear, Normal, SeedWeights
 from metalda.samplers import Draw, GroupTokens, Problem, Sampler
 from metalda.samplers.draws import no_extra
 from metalda.samplers.group_topics import mean_group_phi
@@ -38,6 +41,7 @@ START_ALPHA, START_BETA = 0.1, 0.01
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
 INITIAL_ITERATIONS = 200  # in which groups share most of their wording, at most; half of the burn-in
+SEED_SHAPE = 10.0  # of the gamma prior on the strength of a seed set
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -80,6 +84,13 @@ class MetaLDA(TopicModel, WordingTables):
         such as ``{"author": 0.3}`` gives the shapes of some label columns, and the strength of the others is learned.
     nu : float, optional
         Shape of the gamma prior on the weights of word features, like `mu`.
+    seeds : mapping, optional
+        Seed words by the names of topics: ``{"economy": ["tax", "budget*"], "war": ["army", "battle"]}``. These are the
+        first topics, in this order. ``*`` at the end stands for any ending, and a word may be a seed of several topics.
+        `read_seeds` reads them from a file.
+    seed_weight : float
+        How many times as probable a seed word is as another word of its topic, before the documents are seen. The
+        documents then decide: see `seed_strengths`.
     vocabulary : sequence of str, optional
         Names of the columns of a count matrix.
     n_iter : int or "auto"
@@ -151,6 +162,8 @@ class MetaLDA(TopicModel, WordingTables):
     weight_prior: str = "normal"
     mu: float | Mapping[str, float] | None = None
     nu: float | None = None
+    seeds: Mapping[str, Sequence[str]] | None = None
+    seed_weight: float = 100.0
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
@@ -164,6 +177,8 @@ class MetaLDA(TopicModel, WordingTables):
         "mu": [POSITIVE, Mapping, None],
         "nu": [POSITIVE, None],
         "word_features": "no_validation",
+        "seeds": [Mapping, None],
+        "seed_weight": [Interval(Real, 1, None, closed="neither")],
     }
 
     @property
@@ -180,6 +195,42 @@ class MetaLDA(TopicModel, WordingTables):
         column do not matter. Empty with ``weight_prior="gamma"``.
         """
         return pooling_table(self.fitted_)
+
+    @available_if(lambda model: model.seeds is not None)
+    def seed_strengths(self, interval: float = 0.9) -> pd.DataFrame:
+        """Return how strong the seed words of each named topic are, with intervals over the iterations after burn-in.
+
+        Parameters
+        ----------
+        interval : float
+            Posterior probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            A row for each named topic.
+
+            - `strength`, with the interval `low` to `high`: how many times as probable a seed word is as another word
+              of the topic that the documents say nothing about. It is the weight delta of the seed set.
+              `seed_weight` is its mean before the documents are seen. A much smaller strength means that the topic
+              did without its seeds.
+            - `words`: the words of the vocabulary that the seeds match.
+            - `tokens`: the occurrences of these words in the training documents, and `in_topic` the share of them
+              that is assigned to the topic.
+            - `chains`, after a fit with several chains.
+
+        Examples
+        --------
+        >>> from metalda import MetaLDA
+        >>> seeds = {"weather": ["rain", "sun*"], "pets": ["cat"]}
+        >>> texts = ["cat dog cat", "dog cat", "rain sunny rain", "sunny rain"]
+        >>> model = MetaLDA(2, seeds=seeds, n_iter=100, random_state=0, verbose=False).fit(texts)
+        >>> model.seed_strengths()[["topic", "name", "words", "tokens"]]
+           topic     name  words  tokens
+        0      0  weather      2       5
+        1      1     pets      1       3
+        """
+        return seed_table(self.fitted_, cast(Seeds, self._seeds()), interval)
 
     @property
     def _real_labels(self) -> bool:
@@ -246,7 +297,9 @@ class MetaLDA(TopicModel, WordingTables):
 
     def _prior_of_words(self, design: Design) -> LogLinear:
         if isinstance(self.word_prior, str):
-            return self._learned(design, START_BETA, self.nu, 0.0)
+            seeds = self._seeds()
+            prior = None if seeds is None else SeedWeights(seeds.features, float(self.seed_weight), SEED_SHAPE)
+            return self._learned(design, START_BETA, self.nu, 0.0, prior)
         return Fixed(design, self.word_prior)
 
     @property
@@ -254,7 +307,12 @@ class MetaLDA(TopicModel, WordingTables):
         return self.weight_prior == "normal" and self.nu is None
 
     def _learned(
-        self, design: Design, start: float, shape: float | Mapping[str, float] | None, level_precision: float
+        self,
+        design: Design,
+        start: float,
+        shape: float | Mapping[str, float] | None,
+        level_precision: float,
+        seeds: SeedWeights | None = None,
     ) -> LogLinear:
         shapes = _group_shapes(shape) if isinstance(shape, Mapping) else ()
         if shapes and self.weight_prior != "normal":
@@ -262,11 +320,35 @@ class MetaLDA(TopicModel, WordingTables):
         if not isinstance(shape, Real) and self.weight_prior == "normal":
             n_numbers = np.count_nonzero(design.is_number[design.row_labels])
             settings = MANY_NUMBERS if n_numbers > MANY else {}
-            return Normal(design, start, 1.0, default_precision=level_precision, group_shapes=shapes, **settings)
-        return Gamma(design, start, shape if isinstance(shape, Real) else 1.0)
+            return Normal(
+                design, start, 1.0, seeds=seeds, default_precision=level_precision, group_shapes=shapes, **settings
+            )
+        return Gamma(design, start, shape if isinstance(shape, Real) else 1.0, seeds=seeds)
 
     def _word_features(self) -> WordFeatures | None:
         return as_word_features(self.word_features) if self.uses_word_features else None
+
+    def _seeds(self) -> Seeds | None:
+        if self.seeds is None:
+            return None
+        if not self.uses_word_features:
+            raise InputError(f'seeds need word_prior="features" (--word-prior features), not {self.word_prior!r}')
+        seeds = Seeds.from_mapping(self.seeds)
+        if len(seeds.sets) > self.n_components:
+            raise InputError(
+                f"{len(seeds.sets):,} seed sets are more than the {self.n_components:,} topics: raise n_components "
+                f"(--topics) to {len(seeds.sets):,} or more"
+            )
+        return seeds
+
+    def _topic_groups(self, n_topics: int) -> NDArray[np.int64]:
+        """Return a group for each named topic, and one for all others."""
+        seeds = self._seeds()
+        return np.minimum(np.arange(n_topics), 0 if seeds is None else len(seeds.sets))
+
+    def _topic_names(self, n_topics: int) -> tuple[str | None, ...]:
+        seeds = self._seeds()
+        return () if seeds is None else (*seeds.topics, *[None] * (n_topics - len(seeds.sets)))
 
 
 def _group_shapes(shapes: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

@@ -135,6 +135,11 @@ def unpack_model(
     for own, its_arrays in others:
         check_keys("the arrays of a chain", its_arrays, _array_names_of_chain(its_arrays))
         chains.append(_unpack_chain(model, own, its_arrays, doc_prior, word_prior, wording))
+    if (seeds := model._seeds()) is not None:
+        if not set(seeds.features) <= set(feature_names):
+            raise StorageError("feature_names must have a feature for each seed set")
+        if len(seeds.sets) > len(chains[0].draws[0].mean_alpha):
+            raise StorageError("there are more seed sets than topics")
     if len({len(chain.draws[0].mean_alpha) for chain in chains}) > 1:
         raise StorageError("the chains have different numbers of topics")
     model._keep_result(

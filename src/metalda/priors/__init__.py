@@ -1,6 +1,6 @@
 """Priors on alpha and beta: fixed, masked by labels, or learned from labels and features."""
 
-from metalda.priors.gamma import Augmentation, Gamma, Normal
+from metalda.priors.gamma import Augmentation, Gamma, Normal, SeedWeights
 from metalda.priors.loglinear import (
     Alpha,
     AssignedDocuments,
@@ -29,5 +29,6 @@ __all__ = [
     "Masked",
     "Normal",
     "Regression",
+    "SeedWeights",
     "Stripes",
 ]

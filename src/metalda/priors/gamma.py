@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -42,6 +43,14 @@ class Augmentation(NamedTuple):
         return cls(label_tables, row_scales, parts[0].topic_scales)
 
 
+class SeedWeights(NamedTuple):
+    """The prior on the weights of seed sets: Gamma(shape, rate=shape / mean) in the topic of the set, 1 elsewhere."""
+
+    features: tuple[str, ...]  # of the design; those of set s belong to topic s
+    mean: float
+    shape: float
+
+
 class Blocks(NamedTuple):
     """Numbers that are drawn together: block b has ``numbers[starts[b]:starts[b + 1]]``, and so on."""
 
@@ -58,14 +67,57 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
     """lambda[l, k] ~ Gamma(shape, rate=shape), which has mean 1. Smaller shapes allow wider variation."""
 
     shape: float
+    seeds: SeedWeights | None = field(default=None, kw_only=True)  # features whose weights have priors of their own
 
     def __post_init__(self) -> None:
         require_binary(self.design, "the gamma prior")
 
     @cached_property
+    def own_topics(self) -> NDArray[np.int64]:
+        """Return the only topic in which each label has a weight, or -1 for all topics."""
+        own = {} if self.seeds is None else {name: topic for topic, name in enumerate(self.seeds.features)}
+        return np.array([own.get(name, -1) for name in self.design.names], np.int64)
+
+    @property
+    def label_shapes(self) -> NDArray[np.float64]:
+        """Return the shape of the gamma prior of each label that is no seed set."""
+        return np.full(len(self.design.names), float(self.shape))
+
+    @cached_property
     def shapes(self) -> NDArray[np.float64]:
         """Return the shape of the gamma prior of each label."""
-        return np.full(len(self.design.names), float(self.shape))
+        return (
+            self.label_shapes
+            if self.seeds is None
+            else np.where(self.own_topics < 0, self.label_shapes, self.seeds.shape)
+        )
+
+    @cached_property
+    def rates(self) -> NDArray[np.float64]:
+        """Return the rate of the gamma prior of each label."""
+        return (
+            self.shapes
+            if self.seeds is None
+            else np.where(self.own_topics < 0, self.shapes, self.shapes / self.seeds.mean)
+        )
+
+    def start_weights(self, n_topics: int) -> Weights:
+        """Start the weights of seed sets at the mean of their prior."""
+        log_weights = super().start_weights(n_topics)
+        if self.seeds is not None:
+            seeded = np.flatnonzero(self.own_topics >= 0)
+            log_weights[seeded, self.own_topics[seeded]] = math.log(self.seeds.mean)
+        return log_weights
+
+    def start_topics(self, n_topics: int) -> NDArray[np.bool_] | None:
+        """Let the tokens of seed words start in the topics that the words are seeds of."""
+        if self.seeds is None:
+            return None
+        starts = np.zeros((self.design.n_rows, n_topics), bool)
+        cells = self.design.matrix.tocoo()
+        topics = self.own_topics[cells.col]
+        starts[cells.row[topics >= 0], topics[topics >= 0]] = True
+        return starts
 
     def draw_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the precision of the normal prior of each log weight; 0 for a label whose weight has a gamma prior."""
@@ -148,6 +200,8 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             frozen(values, np.float32),
             bool(moderate and values_are_exact),
             frozen(self.shapes, np.float64),
+            frozen(self.rates, np.float64),
+            frozen(self.own_topics, np.int64),
             frozen(precisions, np.float64),
             first,
             last,
@@ -199,11 +253,18 @@ class Normal(Gamma):
     @cached_property
     def is_normal(self) -> NDArray[np.bool_]:
         """Return which groups have normal priors."""
-        return np.array([name not in dict(self.group_shapes) for name in self.design.group_names], bool)
+        of_seeds = self.design.groups[self.own_topics[:-1] >= 0]
+        return np.array(
+            [
+                name not in dict(self.group_shapes) and group not in of_seeds
+                for group, name in enumerate(self.design.group_names)
+            ],
+            bool,
+        )
 
-    @cached_property
-    def shapes(self) -> NDArray[np.float64]:
-        """Return the shape of the gamma prior of each label, where it has one."""
+    @property
+    def label_shapes(self) -> NDArray[np.float64]:
+        """Return the shape of the gamma prior of each label, where it has one, that is no seed set."""
         of_group = np.array([dict(self.group_shapes).get(name, self.shape) for name in self.design.group_names])
         return np.append(of_group[self.design.groups], self.shape)
 
@@ -245,6 +306,8 @@ class Normal(Gamma):
             frozen(self.design.label_rows, np.int32),
             *self._blocks,
             frozen(self.shapes, np.float64),
+            frozen(self.rates, np.float64),
+            frozen(self.own_topics, np.int64),
             frozen(precisions, np.float64),
             self.slices,
             first,

@@ -108,6 +108,10 @@ class LogLinear:
         log_weights[-1] = math.log(self.start)
         return log_weights
 
+    def start_topics(self, n_topics: int) -> NDArray[np.bool_] | None:
+        """Return in which topics [row, topic] the tokens of words start; None, or a row without any, for all topics."""
+        return None
+
     def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
         """Raise StorageError unless these are log weights of this prior: of one state, or of several draws."""
         draws = () if n_draws is None else (n_draws,)

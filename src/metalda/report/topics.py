@@ -38,7 +38,7 @@ class TopicSummary:
 
     number: int
     name: str  # as in `get_feature_names_out` and in files
-    label: str | None  # of the topic, in models where topics belong to labels
+    label: str | None  # of the topic, in models where topics belong to labels; or the name of a topic with seed words
     share: float  # of the training words
     background: bool  # without a theme: its most probable words are arbitrary
     words: tuple[int, ...]  # the 30 most relevant at any lambda = 0, 0.1, … 1, the most probable first
@@ -68,14 +68,14 @@ def summarize_topics(
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
-    labels = getattr(model, "topic_labels_", None)
+    labels = dict(enumerate(getattr(model, "topic_labels_", model.fitted_.topic_names)))
     measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
         TopicSummary(
             number=k,
             name=f"topic{k}",
-            label=None if labels is None else cut(labels[k]),
+            label=None if (label := labels.get(k)) is None else cut(label),
             share=rounded([share], 6)[0],
             background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),

@@ -18,6 +18,8 @@ from metalda.utils.checks import check_keys
 from metalda.utils.chunks import spans
 from metalda.utils.threads import Run
 
+FOLLOWING = 0.5  # share of tokens that start in the topic of a word of their document with favored topics
+
 
 class Tokens(Sampler):
     """Draws every token separately, given all others."""
@@ -25,12 +27,23 @@ class Tokens(Sampler):
     kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Return an assignment with uniformly random topics, among those that each document may have."""
+        """Return an assignment with random topics, among those that each document may have.
+
+        Words that the prior of words starts in some topics, such as seed words, get one of these, and half of the other
+        tokens of their documents follow one of them.
+        """
+        topics = self._draw_topics(problem, rng)
+        favored = problem.word_prior.start_topics(problem.n_topics)
+        if favored is not None:
+            _start_in(favored, problem, topics, rng)
+        return TokenAssignment(problem, topics)
+
+    def _draw_topics(self, problem: Problem, rng: np.random.Generator) -> Topics:
+        """Return uniformly random topics, among those that each document may have."""
         prior = problem.doc_prior
         allowed = prior.alpha(prior.start_weights(problem.n_topics)).values > 0
         if allowed.all():
-            topics = rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
-            return TokenAssignment(problem, topics)
+            return rng.integers(0, problem.n_topics, len(problem.words), dtype=np.uint16)
         sizes, choices = allowed.sum(axis=1), np.nonzero(allowed)[1].astype(np.uint16)
         starts = np.cumsum(sizes) - sizes
         topics = np.empty(len(problem.words), np.uint16)
@@ -39,7 +52,7 @@ class Tokens(Sampler):
             rows = np.repeat(prior.design.row_of[first:last], np.diff(offsets))
             chosen = (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
             topics[offsets[0] : offsets[-1]] = choices[starts[rows] + chosen]
-        return TokenAssignment(problem, topics)
+        return topics
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
         check_keys("the assignment", arrays, ("topics",))
@@ -53,6 +66,25 @@ class Tokens(Sampler):
                 if not allowed[rows, topics[offsets[0] : offsets[-1]]].all():
                     raise StorageError("topics has a topic of a label that the document does not have")
         return TokenAssignment(problem, topics)
+
+
+def _start_in(favored: NDArray[np.bool_], problem: Problem, topics: Topics, rng: np.random.Generator) -> None:
+    """Give tokens of words with favored topics [row, topic] one of these; half of the others of a document follow."""
+    sizes, choices = favored.sum(axis=1), np.nonzero(favored)[1].astype(np.uint16)
+    starts, row_of = np.cumsum(sizes) - sizes, problem.word_prior.design.row_of
+    for first, last in spans(problem.offsets):
+        offsets = problem.offsets[first : last + 1]
+        tokens = slice(offsets[0], offsets[-1])
+        rows = row_of[problem.words[tokens]]
+        chosen = starts[rows] + (rng.random(len(rows)) * sizes[rows]).astype(np.int64)
+        is_favored = sizes[rows] > 0
+        led_by = np.concatenate([[0], np.cumsum(is_favored)])[offsets - offsets[0]]  # favored tokens before a document
+        leaders = choices[chosen[is_favored]]
+        n_leaders = np.repeat(np.diff(led_by), np.diff(offsets))
+        leader = np.repeat(led_by[:-1], np.diff(offsets)) + (rng.random(len(rows)) * n_leaders).astype(np.int64)
+        follows = ~is_favored & (n_leaders > 0) & (rng.random(len(rows)) < FOLLOWING)
+        own = topics[tokens]
+        own[is_favored], own[follows] = leaders, leaders[leader[follows]]
 
 
 class Turn(NamedTuple):
