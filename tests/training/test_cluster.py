@@ -59,7 +59,6 @@ def _lying(collect, name, answer):
     )
 
 
-@pytest.mark.slow
 def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
     monkeypatch.setattr(assignment, "FAN_IN", 2)
     added, submit = [], clusters.Cluster.submit
