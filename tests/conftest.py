@@ -3,17 +3,37 @@
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from numba.core import event
 
 from metalda.training import loop
 
 # The same examples every time, however busy the machine is: what was green stays green.
 settings.register_profile("metalda", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("metalda")
+
+
+class _Untraced(event.Listener):
+    """Coverage is not measured while Numba compiles, which would take half as long again."""
+
+    def __init__(self) -> None:
+        self.tracers: list[Any] = []  # a kernel may compile others
+
+    def on_start(self, event: event.Event) -> None:
+        self.tracers.append(sys.gettrace())
+        sys.settrace(None)
+
+    def on_end(self, event: event.Event) -> None:
+        sys.settrace(self.tracers.pop())
+
+
+event.register("numba:compile", _Untraced())
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects by marker

@@ -4,12 +4,12 @@ import numpy as np
 from scipy import stats
 
 
-def assert_visits_follow(visits, expected, n_groups=40):
-    """Chi-square over groups of states of about equal probability each."""
+def assert_visits_follow(visits, expected):
+    """Chi-square over 40 groups of states of about equal probability each."""
     assert visits[expected == 0].sum() == 0
     visits, expected = visits[expected > 0], expected[expected > 0]
     order = np.argsort(expected)
-    groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, n_groups)[1:-1])
+    groups = np.searchsorted(np.cumsum(expected[order]), np.linspace(0, 1, 40)[1:-1])
     starts = np.unique([0, *groups])
     observed = np.add.reduceat(visits[order], starts)
     theory = visits.sum() * np.add.reduceat(expected[order], starts)

@@ -11,7 +11,7 @@ from repository import ROOT
 
 SMALL = ["--topics", "4", "--iterations", "40", "--limit", "3000"]  # enough for intervals
 ARGUMENTS = {
-    "cluster.py": SMALL,
+    "cluster.py": ["--topics", "4", "--iterations", "5", "--limit", "300"],
     "compare_models.py": [*SMALL, "--seeds", "1", "--models", "metalda,lda"],
     "effects_plot.py": ["effects.png", *SMALL],
     "labeled_texts.py": SMALL,

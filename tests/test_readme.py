@@ -45,7 +45,7 @@ def test_the_readme_opens_with_one_sentence_and_two_lines_to_copy(readme: str) -
 def test_ci_stops_at_the_first_failure_and_runs_every_check(ci: str) -> None:
     assert "set -euo pipefail" in ci
     for check in (
-        "python -m pytest -n auto -m slow",
+        "python -m pytest -n 4 -m slow",
         "python -m pytest tests/kernels",
         r"python \.ci/print_coverage\.py",
         "ruff check",

@@ -158,8 +158,8 @@ def test_errors_are_one_line_with_their_code(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows reports broken pipes otherwise")
-def test_a_reader_that_leaves_early_is_no_error(model: Path) -> None:
-    process = subprocess.Popen([*PROGRAM, "topics", str(model)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    process = subprocess.Popen([*PROGRAM, "datasets"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
@@ -171,17 +171,17 @@ def test_a_reader_that_leaves_early_is_no_error(model: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes them")
 @pytest.mark.parametrize(
     ("closed", "arguments", "code"),
-    [(">&-", ["topics", "model"], 0), ("2>&-", ["topics", "none"], 2), ("<&- >&- 2>&-", ["fit", "-"], 2)],
+    [(">&-", ["datasets"], 0), ("2>&-", ["nonsense"], 2), ("<&- >&- 2>&-", ["fit", "-"], 2)],
 )
 def test_closed_standard_streams_are_like_the_null_device(
-    model: Path, closed: str, arguments: list[str], code: int
+    tmp_path: Path, closed: str, arguments: list[str], code: int
 ) -> None:
     command = ["sh", "-c", f'"$@" {closed}', "sh", *PROGRAM, *arguments]
-    result = subprocess.run(command, cwd=model.parent, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (code, "", "")
 
 
-def test_a_terminal_without_unicode_shows_numbers(model: Path) -> None:
+def test_a_terminal_without_unicode_shows_numbers() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     result = subprocess.run([*PROGRAM, "datasets"], env=environment, capture_output=True, check=False)
     assert result.returncode == 0

@@ -20,7 +20,7 @@ def run(*arguments: str) -> str:
 
 
 def test_simultaneous_saves_leave_one_whole_model() -> None:
-    assert run("saves", "--n", "10").startswith("10 rounds of 3 saves")
+    assert run("saves", "--n", "4").startswith("4 rounds of 3 saves")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -176,16 +176,14 @@ print(json.dumps({
 """
 
 
-def test_without_compilation_a_fit_gives_the_same_posterior():
-    found = {}
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        done = subprocess.run(
-            [sys.executable, "-W", "error::RuntimeWarning", "-c", FIT],
-            capture_output=True, text=True, check=True, env=environment,
-        )  # fmt: skip
-        found[disabled] = json.loads(done.stdout)
-    compiled, plain = found["0"], found["1"]
+@of_compiled_code
+def test_without_compilation_a_fit_gives_the_same_posterior(capsys):
+    exec(FIT, {})
+    compiled = json.loads(capsys.readouterr().out)
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", FIT]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    plain = json.loads(done.stdout)
     assert (compiled["compiled"], compiled["kernels"]) == (True, True)
     assert (plain["compiled"], plain["kernels"], plain["needs_compiling"]) == (False, False, False)
     assert plain["perplexity"] == pytest.approx(compiled["perplexity"], rel=0.1)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
 from contracts import assert_distributions
+from marks import examples
 from metalda.kernels.border import frozen
 from metalda.kernels.pseudo import log_multinomials, mix_pseudo_documents, move_documents, word_probabilities
 
@@ -52,7 +53,7 @@ def _call(topics, order, alpha, concentration, moved, counts, seed):
     prior=st.sampled_from([1e-20, 1e-3, 0.1, 3.0, 1e20]),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(derandomize=True, max_examples=150, deadline=None)
+@examples(150)
 def test_moving_documents_equals_the_formula(lengths, n_topics, n_pseudo, prior, seed):
     """Also where a product of the factors is outside the range of floats."""
     rng = np.random.default_rng(seed)
@@ -93,7 +94,7 @@ def test_seeds_can_be_found_for_both_ends():
     rows=st.lists(st.lists(st.integers(0, 60), min_size=3, max_size=3), min_size=1, max_size=6),
     seed=st.integers(0, 999),
 )
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 def test_the_likelihood_of_rows_is_a_dirichlet_multinomial_each(rows, seed):
     concentration = np.random.default_rng(seed).gamma(0.5, 1, 3) + 1e-6
     expected = sum(reference.dirichlet_multinomial(concentration, np.array(row)) for row in rows)
@@ -118,7 +119,7 @@ def _mix(documents, prior, theta, phi):
     n_pseudo=st.integers(1, 20),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 def test_mixing_pseudo_documents_equals_the_formula(lengths, n_topics, n_pseudo, seed):
     rng = np.random.default_rng(seed)
     documents = [rng.integers(0, 12, n) for n in lengths]

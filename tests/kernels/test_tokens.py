@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import chisquare
 
 import reference
-from marks import slow_after_first
+from marks import examples, slow_after_first
 from metalda.corpus import NamedMatrix
 from metalda.kernels.border import COMPILED
 from metalda.kernels.helpers import choose_topic
@@ -38,7 +38,7 @@ def test_a_topic_of_weight_zero_is_never_chosen(uniform, n_topics, positive):
     weights=st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0]), min_size=1, max_size=80).filter(any),
     uniform=st.floats(0, 1, exclude_max=True),
 )
-@settings(derandomize=True)
+@examples(100)
 def test_choice_equals_the_first_topic_past_x(weights, uniform):
     weights = np.array(weights, np.float32)  # sums of these are exact
     x = np.float32(np.floor(uniform * weights.sum() * 8) / 8)
@@ -69,7 +69,7 @@ DOCUMENTS = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_si
 
 
 @given(documents=DOCUMENTS, n_topics=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 def test_a_sweep_by_word_equals_the_formula_token_by_token(documents, n_topics, seed):
     rng = np.random.default_rng(seed)
     words, offsets = _flatten(documents)
@@ -104,7 +104,7 @@ def _assert_counts_follow(counts, words, topics, n_topics, design):
 
 
 @given(documents=DOCUMENTS, n_topics=st.integers(1, 70), n_rows=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
-@settings(derandomize=True, max_examples=100, deadline=None)
+@examples(100)
 def test_a_shared_sweep_keeps_counts_and_sorted_lists(documents, n_topics, n_rows, seed):
     rng = np.random.default_rng(seed)
     words, offsets = _flatten(documents)
@@ -167,7 +167,7 @@ def test_changes_of_shards_add_up_to_the_counts_of_all(n_shards):
 
 
 @given(documents=st.lists(st.lists(st.integers(0, 3), max_size=60), min_size=1, max_size=4), seed=st.integers(0, 999))
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 @pytest.mark.parametrize("make_design", [partial(Design.build, None), _one_row_a_word], ids=["shared", "by word"])
 def test_the_likelihood_of_words_is_a_dirichlet_multinomial_by_topic(make_design, documents, seed):
     rng = np.random.default_rng(seed)

@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from marks import examples
 from metalda.kernels.border import COMPILED, frozen
 from metalda.kernels.urn import count_repeats
 from metalda.meta.design import Design
@@ -58,7 +59,7 @@ def _assert_counts(problem, state, documents, neighbors):
 
 
 @given(documents=DOCUMENTS, n_topics=st.integers(1, 40), seed=st.integers(0, 2**32 - 1), promotes=st.booleans())
-@settings(derandomize=True, max_examples=100, deadline=None)
+@examples(100)
 def test_a_sweep_equals_the_formula_document_by_document(documents, n_topics, seed, promotes):
     neighbors = NEIGHBORS if promotes else [[]] * N_WORDS
     problem = _problem(documents, n_topics, neighbors=neighbors if promotes else None)
@@ -162,7 +163,7 @@ def test_a_topic_of_weight_zero_is_never_drawn():
     repeat=st.sampled_from([1, 1000 if COMPILED else 100]),
     seed=st.integers(0, 999),
 )
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 def test_theta_of_new_documents_is_the_posterior_of_their_topic(documents, n_topics, repeat, seed):
     rng = np.random.default_rng(seed)
     phi = rng.dirichlet(np.full(4, 0.3), n_topics).T.astype(np.float32) + np.float32(1e-12)
@@ -176,7 +177,7 @@ def test_theta_of_new_documents_is_the_posterior_of_their_topic(documents, n_top
 
 
 @given(documents=DOCUMENTS)
-@settings(derandomize=True, max_examples=30)
+@examples(30)
 def test_repeats_are_earlier_tokens_of_the_same_word(documents):
     words = np.array([v for document in documents for v in document], np.int32)
     offsets = np.concatenate([[0], np.cumsum([len(document) for document in documents])])

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import reference
+from marks import examples
 from metalda.corpus import NamedMatrix
 from metalda.kernels import helpers
 from metalda.kernels.border import COMPILED, frozen
@@ -71,7 +72,7 @@ def test_minus_log_q_is_finite_where_q_itself_would_underflow():
     shape=st.sampled_from([0.1, 1.0, 2.5]),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(derandomize=True, max_examples=50, deadline=None)
+@examples(50)
 def test_weights_equal_the_formula_label_after_label(design, n_topics, shape, seed):
     rng = np.random.default_rng(seed)
     matrix = np.array(design, float)
@@ -186,7 +187,7 @@ def test_documents_whose_alpha_vanishes_still_inform_their_labels():
     matrix=st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=12),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(derandomize=True, max_examples=50, deadline=None)
+@examples(50)
 def test_parameters_are_the_products_of_weights(matrix, seed):
     rng = np.random.default_rng(seed)
     dense = np.column_stack([np.array(matrix, float), np.ones(len(matrix))])
@@ -288,7 +289,7 @@ def test_tables_of_words_are_multiplied_by_the_values_of_their_features(seed, fi
     ),
     seed=st.integers(0, 999),
 )
-@settings(derandomize=True, max_examples=50, deadline=None)
+@examples(50)
 def test_sums_of_a_regression_equal_the_formula(entries, seed):
     concentration = np.random.default_rng(seed).gamma(0.5, 3, (3, 2)) + 1e-6
     rows, columns, counts, times = zip(*entries, strict=True) if entries else ((), (), (), ())
@@ -303,7 +304,7 @@ def test_sums_of_a_regression_equal_the_formula(entries, seed):
 
 
 @given(topics=st.lists(st.lists(st.integers(0, 3), max_size=7), min_size=1, max_size=5), seed=st.integers(0, 9))
-@settings(derandomize=True, max_examples=50, deadline=None)
+@examples(50)
 def test_topics_of_documents_are_listed_with_their_counts(topics, seed):
     doc_rows = np.random.default_rng(seed).integers(0, 3, len(topics))
     flat = frozen([k for z in topics for k in z], np.uint16)

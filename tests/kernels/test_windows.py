@@ -1,10 +1,11 @@
 """The kernels of coherence: words of texts, and the sliding windows that contain them."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from marks import examples
 from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.evaluation.reference import ReferenceDocuments, WindowCounter, text_encoder
 
@@ -23,7 +24,7 @@ def counted(documents: list[list[int]], window: int, as_gensim: bool = False) ->
 
 
 @given(DOCUMENTS, st.integers(0, 14))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_windows_are_counted_as_if_each_were_looked_at_by_itself(documents: list[list[int]], window: int) -> None:
     found = counted(documents, window)
     together, n_windows, n_short = reference.count_windows(documents, window, N_WORDS)
@@ -33,7 +34,7 @@ def test_windows_are_counted_as_if_each_were_looked_at_by_itself(documents: list
 
 
 @given(DOCUMENTS, st.integers(0, 14))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_forgetting_changes_nothing_unless_a_word_is_repeated_in_a_window(
     documents: list[list[int]], window: int
 ) -> None:
@@ -48,7 +49,7 @@ def test_with_forgetting_a_word_is_gone_when_its_first_occurrence_leaves() -> No
 
 
 @given(TEXTS, st.booleans(), st.lists(st.text("abäs_١", min_size=1, max_size=3), min_size=1, unique=True))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_words_are_those_of_the_regular_expression(texts: list[str], lowercase: bool, some: list[str]) -> None:
     lowered = [text.lower() if lowercase else text for text in texts]
     words = list(dict.fromkeys([*some, *(word for text in lowered for word in text.split()[:2])]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from metalda.training.distributed import cluster as clusters
-from training.faults import larger, make, wait_until
+from training.faults import hosts, larger, make, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,25 @@ def undisturbed():
     return make().fit(larger())
 
 
+@pytest.fixture(scope="module")
+def unharmed():
+    """Two processes for tests that leave them unharmed."""
+    distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def shared(unharmed):
+    """A client for one test. The processes hold nothing of the tests before."""
+    with unharmed.get_client() as client:
+        wait_until(lambda: not hosts(client))
+        yield client
+
+
 @pytest.fixture
 def local(tmp_path):
-    """Two processes; their scratch folders must be gone afterwards."""
+    """Two processes to be disturbed; their scratch folders must be gone afterwards."""
     distributed = pytest.importorskip("distributed", reason="no dask.distributed")
     folder = tmp_path / "scratch"
     folder.mkdir()

@@ -2,10 +2,9 @@
 
 import json
 import os
-import random
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -199,34 +198,38 @@ def test_resume_needs_a_folder_and_a_folder_may_be_new(tmp_path):
 
 
 PROGRAM = """
-import sys
+import os, signal, sys
 sys.path.insert(0, {tests!r})
 from contracts import FEATURES, corpus
 from metalda import MetaLDA
-model = MetaLDA(3, word_features=FEATURES, n_iter=4000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False)
-print("ready", flush=True)
+model = MetaLDA(3, word_features=FEATURES, n_iter=200, thin=9, n_draws=10, random_state=0, n_shards=2, verbose=False)
+events = 0
+def kill(event, arguments):
+    global events
+    if event in ("open", "os.rename", "os.remove") and {folder!r} in str(arguments[0]):
+        events += 1
+        if events == {at}:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(kill)
 model.fit(corpus(), checkpoint={folder!r}, checkpoint_every=7, resume=True)
 model.save({model!r})
 """
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 def test_killed_at_any_moment_it_goes_on_to_the_same_model(tmp_path):
-    """SIGKILL at random times, ten times; then to the end."""
+    """SIGKILL before one of the operations on the files of checkpoints, another one each time; then to the end."""
     folder, model = tmp_path / "c", tmp_path / "model"
-    program = PROGRAM.format(tests=str(Path(__file__).parents[1]), folder=str(folder), model=str(model))
-    rng, n_in_time = random.Random(0), 0
-    while not model.exists() and n_in_time < 10:
-        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(rng.uniform(0, 0.3))
-            process.kill()
-        n_in_time += not model.exists()
-    assert n_in_time >= 5, "it was hardly ever killed in time"
-    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+
+    def run(at: int) -> int:
+        names = {"tests": str(Path(__file__).parents[1]), "folder": str(folder), "model": str(model), "at": at}
+        return subprocess.run([sys.executable, "-c", PROGRAM.format(**names)], check=False).returncode
+
+    assert [run(at) for at in (3, 17, 26, 41)] == [-signal.SIGKILL] * 4
+    assert run(0) == 0
     expected = MetaLDA(
-        3, word_features=FEATURES, n_iter=4000, thin=50, n_draws=10, random_state=0, n_shards=2, verbose=False
+        3, word_features=FEATURES, n_iter=200, thin=9, n_draws=10, random_state=0, n_shards=2, verbose=False
     ).fit(corpus())
     assert_same_model(metalda.load(model), expected)
     assert len(list(folder.iterdir())) == 2, "files of killed saves are cleared away"

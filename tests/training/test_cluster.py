@@ -20,16 +20,6 @@ pytestmark = [
 SHARDED = {"n_shards": 4, "random_state": 0, "verbose": False}
 
 
-@pytest.fixture(scope="module")
-def shared():
-    """Two processes for tests that leave them unharmed."""
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 MODELS = {
     "MetaLDA": lambda **how: MetaLDA(3, word_features=FEATURES, **how),
     "MetaLDA with stripes": lambda **how: MetaLDA(300, word_features=FEATURES, nu=0.1, **how),
@@ -84,7 +74,6 @@ def _lying(collect, name, answer):
     )
 
 
-@pytest.mark.slow
 def test_many_hosts_add_their_changes_in_a_tree(monkeypatch):
     monkeypatch.setattr(assignment, "FAN_IN", 2)
     added, submit = [], clusters.Cluster.submit

@@ -42,7 +42,7 @@ def test_workers_that_are_killed_in_transform_change_nothing(local, undisturbed,
     assert len(calls) > 3  # they were killed in the midst of them; Dask itself may give work to the one that remains
 
 
-def test_a_worker_that_is_gone_when_data_is_sent_changes_nothing(local, undisturbed, monkeypatch):
+def test_a_worker_that_is_gone_when_data_is_sent_changes_nothing(shared, undisturbed, monkeypatch):
     """It was there when the shards were dealt."""
     original, wanted = clusters.Cluster.wait_for_workers, []
 
@@ -51,10 +51,10 @@ def test_a_worker_that_is_gone_when_data_is_sent_changes_nothing(local, undistur
         return {**workers, "tcp://127.0.0.1:1": 1} if not wanted.append(1) and len(wanted) == 2 else workers
 
     monkeypatch.setattr(clusters.Cluster, "wait_for_workers", with_one_more)
-    np.testing.assert_array_equal(undisturbed.transform(larger(), client=local), undisturbed.transform(larger()))
+    np.testing.assert_array_equal(undisturbed.transform(larger(), client=shared), undisturbed.transform(larger()))
     assert len(wanted) == 3
     wanted.clear()
-    assert_same_model(undisturbed, make().fit(larger(), client=local))
+    assert_same_model(undisturbed, make().fit(larger(), client=shared))
     assert len(wanted) == 3
 
 
@@ -87,28 +87,27 @@ def test_a_worker_that_hangs_while_data_is_sent_changes_nothing(
     assert [len(to) for to in sends[-3:]] == [1, 1, 1]  # sent again, to the worker that is left
 
 
-def test_a_break_in_the_network_changes_nothing(local, undisturbed, monkeypatch, caplog):
+def test_a_break_in_the_network_changes_nothing(shared, undisturbed, monkeypatch, caplog):
     def interrupt(workers):
-        local.status = "connecting"  # as Dask says while it tries again
-        threading.Timer(1.5, lambda: setattr(local, "status", "running")).start()
+        shared.status = "connecting"  # as Dask says while it tries again
+        threading.Timer(1.5, lambda: setattr(shared, "status", "running")).start()
         raise distributed.comm.CommClosedError("no route")
 
     disturb(monkeypatch, 7, interrupt, when="_fetch")
     with caplog.at_level(logging.WARNING, logger="metalda"):
-        assert_same_model(undisturbed, make().fit(larger(), client=local))
+        assert_same_model(undisturbed, make().fit(larger(), client=shared))
     assert "Lost workers (no route)" in caplog.text
 
 
-def test_a_client_that_dask_has_closed_is_told_from_lost_workers(local, monkeypatch):
+def test_a_client_that_dask_has_closed_is_told_from_lost_workers(shared, monkeypatch):
     original = recovery.Recovery.take_snapshot
-    monkeypatch.setattr(recovery.Recovery, "take_snapshot", lambda self: (local.close(), original(self)))
+    monkeypatch.setattr(recovery.Recovery, "take_snapshot", lambda self: (shared.close(), original(self)))
     with pytest.raises(ClusterError, match=r"the scheduler of the cluster is gone"):
-        make().fit(larger(), client=local)
+        make().fit(larger(), client=shared)
 
 
-def test_a_client_need_not_be_the_default_one(undisturbed):
-    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+def test_a_client_need_not_be_the_default_one(unharmed, undisturbed):
+    with distributed.Client(unharmed, set_as_default=False) as client:
         assert_same_model(undisturbed, make().fit(larger(), client=client))
 
 
@@ -147,7 +146,7 @@ def test_a_worker_that_joins_gets_shards(local, undisturbed, monkeypatch):
     assert dealt == [2, 3]
 
 
-def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypatch, tmp_path):
+def test_workers_that_are_lost_again_and_again_end_it(shared, impatient, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "MOST_LOSSES", 2)
     monkeypatch.setattr(recovery, "MOST_LOSSES", 2)
 
@@ -156,11 +155,11 @@ def test_workers_that_are_lost_again_and_again_end_it(local, impatient, monkeypa
 
     calls = disturb(monkeypatch, 12, lambda workers: monkeypatch.setattr(clusters.Cluster, "collect", lose))
     with pytest.raises(ClusterError, match=r"lost 2 times in a row, the last time tcp://1.2.3.4:5.*memory.*--resume"):
-        make().fit(larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
+        make().fit(larger(), client=shared, checkpoint=tmp_path / "c", checkpoint_every=5)
     assert len(calls) == 12
 
 
-def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(local, monkeypatch, tmp_path, undisturbed):
+def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(shared, monkeypatch, tmp_path, undisturbed):
     def starve(workers):
         raise MemoryError("no room")
 
@@ -175,5 +174,5 @@ def test_a_worker_out_of_memory_is_named_and_the_checkpoint_kept(local, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(clusters.Cluster, "submit", submit_starving)
         with pytest.raises(ClusterError, match=r"too little memory for its shards.*more or larger workers.*--resume"):
-            make().fit(larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
+            make().fit(larger(), client=shared, checkpoint=tmp_path / "c", checkpoint_every=5)
     assert_same_model(undisturbed, make().fit(larger(), checkpoint=tmp_path / "c", resume=True))

@@ -38,26 +38,26 @@ def assert_kept(stopped, folder, undisturbed):
     assert_same_model(undisturbed, fit(None, folder, resume=True))
 
 
-def test_ctrl_c_ends_training_after_the_iteration(local, undisturbed, monkeypatch, tmp_path):
+def test_ctrl_c_ends_training_after_the_iteration(shared, undisturbed, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         disturb(patch, 7, press_ctrl_c)
-        stopped = fit(local, tmp_path / "c")
+        stopped = fit(shared, tmp_path / "c")
     assert stopped.n_iter_ == 7
     assert_kept(stopped, tmp_path / "c", undisturbed)
 
 
 @pytest.mark.parametrize(("at", "n_iter"), [(1, 1), (15, 11)])
 def test_workers_lost_after_ctrl_c_cost_the_iterations_since_the_snapshot(
-    local, undisturbed, monkeypatch, tmp_path, at, n_iter
+    shared, undisturbed, monkeypatch, tmp_path, at, n_iter
 ):
     with monkeypatch.context() as patch:
         disturb(patch, at, press_ctrl_c_and_lose_workers)
-        stopped = fit(local, tmp_path / "c")
+        stopped = fit(shared, tmp_path / "c")
     assert stopped.n_iter_ == n_iter
     assert_kept(stopped, tmp_path / "c", undisturbed)
 
 
-def test_a_draw_that_no_snapshot_follows_is_not_drawn_again(local, undisturbed, monkeypatch, tmp_path):
+def test_a_draw_that_no_snapshot_follows_is_not_drawn_again(shared, undisturbed, monkeypatch, tmp_path):
     take, calls = recovery.Recovery.take_snapshot, []
 
     def take_or_fail(self):
@@ -68,7 +68,7 @@ def test_a_draw_that_no_snapshot_follows_is_not_drawn_again(local, undisturbed, 
 
     with monkeypatch.context() as patch:
         patch.setattr(recovery.Recovery, "take_snapshot", take_or_fail)
-        stopped = fit(local, tmp_path / "c")
+        stopped = fit(shared, tmp_path / "c")
     assert (stopped.n_iter_, len(stopped.draws_)) == (20, 2)  # one more iteration, on this machine
     assert_kept(stopped, tmp_path / "c", undisturbed)
 
@@ -82,7 +82,7 @@ def test_ctrl_c_that_reaches_the_workers_too_loses_nothing(local, impatient, und
     assert_kept(stopped, tmp_path / "c", undisturbed)
 
 
-def test_ctrl_c_while_no_worker_is_left_ends_the_wait(local, monkeypatch, tmp_path, undisturbed):
+def test_ctrl_c_while_no_worker_is_left_ends_the_wait(shared, monkeypatch, tmp_path, undisturbed):
     from metalda.training.distributed.cluster import Cluster
 
     asked = []
@@ -99,17 +99,17 @@ def test_ctrl_c_while_no_worker_is_left_ends_the_wait(local, monkeypatch, tmp_pa
 
     with monkeypatch.context() as patch:
         disturb(patch, 12, lose)
-        stopped = fit(local, tmp_path / "c")
+        stopped = fit(shared, tmp_path / "c")
     assert (stopped.n_iter_, len(asked)) == (11, 3)
     assert_kept(stopped, tmp_path / "c", undisturbed)
 
 
-def test_a_second_ctrl_c_raises_and_leaves_nothing_on_the_workers(local, undisturbed, monkeypatch, tmp_path):
+def test_a_second_ctrl_c_raises_and_leaves_nothing_on_the_workers(shared, undisturbed, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         disturb(patch, 12, lambda workers: (press_ctrl_c(), press_ctrl_c()))
         with pytest.raises(KeyboardInterrupt):
-            make().fit(larger(), client=local, checkpoint=tmp_path / "c", checkpoint_every=5)
+            make().fit(larger(), client=shared, checkpoint=tmp_path / "c", checkpoint_every=5)
     assert os.listdir(tmp_path / "c").count(".lock") == 0
-    wait_until(lambda: not hosts(local))
-    resumed = make().fit(larger(), client=local, checkpoint=tmp_path / "c", resume=True)
+    wait_until(lambda: not hosts(shared))
+    resumed = make().fit(larger(), client=shared, checkpoint=tmp_path / "c", resume=True)
     assert_same_model(undisturbed, resumed)

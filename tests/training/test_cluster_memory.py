@@ -37,10 +37,10 @@ def _statuses(client):
     return [worker["status"] for worker in client.sync(client.scheduler.identity)["workers"].values()]
 
 
-def test_workers_get_their_memory_back_at_once(local, monkeypatch, undisturbed, without_collector):
+def test_workers_get_their_memory_back_at_once(shared, monkeypatch, undisturbed, without_collector):
     monkeypatch.setattr(clusters, "LOOK_EVERY", 0.001)  # so that nearly every wait runs out of time
-    assert_same_model(undisturbed, make().fit(larger(), client=local))
-    wait_until(lambda: not hosts(local))
+    assert_same_model(undisturbed, make().fit(larger(), client=shared))
+    wait_until(lambda: not hosts(shared))
 
 
 def test_hosts_that_were_dealt_in_vain_go_at_once(local, impatient, monkeypatch, without_collector):
@@ -52,7 +52,7 @@ def test_hosts_that_were_dealt_in_vain_go_at_once(local, impatient, monkeypatch,
     wait_until(lambda: not hosts(local))
 
 
-def test_workers_that_remain_get_their_memory_back_after_a_loss(local, monkeypatch, without_collector):
+def test_workers_that_remain_get_their_memory_back_after_a_loss(shared, monkeypatch, without_collector):
     kept, held = [], []
 
     def lose(workers):
@@ -63,8 +63,8 @@ def test_workers_that_remain_get_their_memory_back_after_a_loss(local, monkeypat
             raise
 
     disturb(monkeypatch, 12, lose)
-    disturb(monkeypatch, 15, lambda workers: held.extend(hosts(local)))
-    make().fit(larger(), client=local)
+    disturb(monkeypatch, 15, lambda workers: held.extend(hosts(shared)))
+    make().fit(larger(), client=shared)
     assert kept
     assert len(held) == 2
-    wait_until(lambda: not hosts(local))
+    wait_until(lambda: not hosts(shared))

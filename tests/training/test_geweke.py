@@ -41,7 +41,7 @@ def test_metalda_keeps_the_joint_distribution_for_a_while():
 def test_metalda_keeps_the_joint_distribution(shape):
     problem = _problem(Gamma(_design(LABELS), 0.1, shape), Gamma(_design(FEATURES), 0.01, shape))
     heavy_tails = shape < 1  # then topics swap too rarely for a chain of this length
-    z = joint_test(problem, n_sweeps=10_000, seed=1, relabel=heavy_tails)
+    z = joint_test(problem, n_sweeps=5_000, seed=1, relabel=heavy_tails)
     assert smallest_p_value(z) > 1e-3
 
 
@@ -60,14 +60,14 @@ def test_normal_weights_keep_the_joint_distribution_for_a_while():
 def test_normal_weights_keep_the_joint_distribution(groups):
     """Labels of one column share a variance, and those of two columns do not."""
     problem = _problem(_normal(LABELS, 0.1, groups, default_precision=0.3), _normal(FEATURES, 0.01, groups))
-    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+    assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) > 1e-3
 
 
 @pytest.mark.slow
 def test_normal_weights_beside_a_spread_default_keep_the_joint_distribution():
     """The default label has a gamma prior with heavy tails, as in the test of a slip of the variance."""
     problem = _problem(_normal(LABELS, 0.1, "cc", shape=0.3), _normal(FEATURES, 0.01, "cc"))
-    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+    assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) > 1e-3
 
 
 SEEDED = SeedWeights(("b", "c"), 5.0, 2.0)
@@ -142,7 +142,7 @@ def test_the_joint_test_sees_a_level_that_moves_too_freely():
 def test_default_label_and_default_feature_keep_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
     problem = _problem(Gamma(none[0], 0.1, 1.0), Gamma(none[1], 0.01, 1.0), n_topics=3)
-    z = joint_test(problem, n_sweeps=10_000, seed=1, relabel=True)  # three topics swap rarely too
+    z = joint_test(problem, n_sweeps=5_000, seed=1, relabel=True)  # three topics swap rarely too
     assert smallest_p_value(z) > 1e-3
 
 
@@ -150,7 +150,7 @@ def test_default_label_and_default_feature_keep_the_joint_distribution():
 def test_lda_keeps_the_joint_distribution():
     none = Design.build(None, len(LABELS)), Design.build(None, len(FEATURES))
     problem = _problem(Fixed(none[0], 0.7), Fixed(none[1], 0.4), n_topics=3)
-    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+    assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) > 1e-3
 
 
 class _PaperRate(Gamma):
@@ -199,7 +199,7 @@ def test_numbers_keep_the_joint_distribution_for_a_while():
 @pytest.mark.parametrize("slices", [0.0, 0.1, 1.0])
 def test_numbers_keep_the_joint_distribution(slices):
     problem = _problem(_numbers(slices=slices), _normal(FEATURES, 0.01, "cd"))
-    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+    assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) > 1e-3
 
 
 REAL = np.array([[1, 0.5], [0, -1.2], [0, 0], [1, 0.8]])  # a feature, and a number that the third word lacks
