@@ -84,10 +84,12 @@ class TopicCounts:
         seed: np.uint64,
         block: Block | None = None,
         topic_totals: NDArray[np.int64] | None = None,
+        with_likelihood: bool = True,
     ) -> tuple[int, float]:
         """Resample the topics of a shard, or of one block, in place; returns how many moved, and log p(z | alpha).
 
         With a block, only the lists of its words change. `topic_totals` is updated instead of ``self.topic_totals``.
+        The likelihood is 0 without `with_likelihood`.
         """
         begins, ends = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals
@@ -103,11 +105,12 @@ class TopicCounts:
             frozen(alpha.row_sums, np.float64),
         )
         values, sums = frozen(beta.values, np.float32), frozen(beta.rescaled_sums, np.float64)
+        counts = (*self._lists, totals, with_likelihood, seed)
         if self.design.n_rows == 1:
-            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *self._lists, totals, seed)
-            return int(moved), float(log_likelihood)
-        word_rows = frozen(self.design.row_of, np.int32)
-        moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *self._lists, totals, seed)
+            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *counts)
+        else:
+            word_rows = frozen(self.design.row_of, np.int32)
+            moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *counts)
         return int(moved), float(log_likelihood)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:
