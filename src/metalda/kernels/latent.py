@@ -10,11 +10,11 @@ m counts tokens of both kinds. The initial sweeps have no topic vectors yet. In 
 import math
 
 import numpy as np
-from numba import float64, uintp
+from numba import float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import choose_topic, multiply_rising, next_uniform
-from metalda.kernels.tokens import enter_document, leave_document
+from metalda.kernels.tokens import add_likelihood, enter_document, leave_document, make_seen
 
 BY_COUNTS, BY_VECTORS = 0, 1  # the two kinds of tokens, s
 NO_VECTOR = 0  # the row of the softmax for words without a vector, all 0
@@ -68,6 +68,7 @@ def sweep_latent(
     ones = np.ones(n_topics, np.float64)
     factor = np.empty(n_topics, np.float64)  # alpha[d, k] + m[d, k]
     weights = np.empty(n_topics, np.float64)
+    seen = make_seen(offsets)  # topics that the document has, or had
     inverse = np.empty((2, n_topics), np.float64)  # (1 - weight) / (V beta + n0[k, .]), weight / (V1 beta + n1[k, .])
     for kind in range(2):
         for k in range(n_topics):
@@ -81,7 +82,7 @@ def sweep_latent(
             for k in range(n_topics):
                 factor[k] = alpha[row, k]
         doc_alpha = alpha[row]
-        enter_document(topics, first, last, doc_alpha, ones, doc_counts, factor)
+        size_seen = enter_document(topics, first, last, doc_alpha, ones, doc_counts, factor, seen)
         for i in range(first, last):
             old, old_kind, word = uintp(topics[i]), uintp(kinds[i]), uintp(words[i])
             doc_counts[old] -= 1
@@ -108,15 +109,18 @@ def sweep_latent(
             by_vectors = word_softmax[new] if by_softmax else (latent_counts[new] + beta) * latent_inverse[new]
             state, uniform = next_uniform(state)
             kind = uintp(choose_kind((word_counts[new] + beta) * word_inverse[new], float64(by_vectors), uniform))
+            seen[size_seen] = new
+            size_seen += int64(doc_counts[new] == 0)
             doc_counts[new] += 1
             factor[new] = doc_alpha[new] + doc_counts[new]
             _move(counts, totals, inverse, shares, masses, kind, word, new, 1)
             moved += new != old or kind != old_kind
             topics[i] = new
             kinds[i] = kind
-        log_ratio, top, bottom = leave_document(
-            topics, first, last, doc_alpha, alpha_sums[row], ones, doc_counts, factor, log_ratio, top, bottom
+        log_ratio, top, bottom = add_likelihood(
+            topics, first, last, doc_alpha, alpha_sums[row], doc_counts, log_ratio, top, bottom
         )
+        leave_document(doc_alpha, ones, doc_counts, factor, seen, size_seen)
     return moved, log_ratio + math.log(top) - math.log(bottom)
 
 

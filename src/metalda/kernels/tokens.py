@@ -27,18 +27,41 @@ from metalda.kernels.lists import move_in_list
 
 
 @helper
-def enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor):
-    """Count the topics of a document and compute their factors."""
-    for i in range(first, last):
-        doc_counts[uintp(topics[i])] += 1
-    for i in range(first, last):
-        k = uintp(topics[i])
-        factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
+def make_seen(offsets):
+    """Return room for the topics that a document has when it is entered, and for those that its tokens move to."""
+    longest = int64(0)
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    return np.empty(2 * longest + 1, np.uint16)
 
 
 @helper
-def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_counts, factor, log_ratio, top, bottom):
-    """Reset the counts of a document, and update log p(z | alpha) = log_ratio + log(top / bottom).
+def enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor, seen):
+    """Count the topics of a document and compute their factors; returns how many distinct topics it put into `seen`."""
+    size = int64(0)
+    for i in range(first, last):
+        k = uintp(topics[i])
+        seen[size] = k
+        size += int64(doc_counts[k] == 0)
+        doc_counts[k] += 1
+    for j in range(size):
+        k = uintp(seen[j])
+        factor[k] = (doc_alpha[k] + float32(doc_counts[k])) * inverse[k]
+    return size
+
+
+@helper
+def leave_document(doc_alpha, inverse, doc_counts, factor, seen, size):
+    """Reset the counts of a document, and the factors, of the topics that it has or had."""
+    for j in range(size):
+        k = uintp(seen[j])
+        doc_counts[k] = 0
+        factor[k] = doc_alpha[k] * inverse[k]
+
+
+@helper
+def add_likelihood(topics, first, last, doc_alpha, alpha_sum, doc_counts, log_ratio, top, bottom):
+    """Update log p(z | alpha) = log_ratio + log(top / bottom) by that of a document, and reset its counts.
 
     The probability is a product over tokens of (alpha[k] + earlier tokens of topic k) / (alpha. + earlier tokens).
     """
@@ -47,7 +70,6 @@ def leave_document(topics, first, last, doc_alpha, alpha_sum, inverse, doc_count
         doc_counts[k] -= 1
         top *= doc_alpha[k] + doc_counts[k]
         bottom *= alpha_sum + (i - first)
-        factor[k] = doc_alpha[k] * inverse[k]
         if not (SMALL < top < LARGE and SMALL < bottom < LARGE):
             log_ratio += math.log(top) - math.log(bottom)
             top, bottom = 1.0, 1.0
@@ -159,29 +181,33 @@ def sweep_by_word(
     list_topics,
     list_counts,
     topic_totals,
+    with_likelihood,
     seed,
 ):
     """Resample tokens begins[d] … ends[d] - 1 of every document; equals reference.sweep_tokens.
 
-    Row word_rows[v] of beta is that of word v. Returns how many tokens moved, and log p(z | alpha).
+    Row word_rows[v] of beta is that of word v. Returns how many tokens moved, and log p(z | alpha) if asked for.
     """
     n_topics = topic_totals.shape[0]
     doc_counts = np.zeros(n_topics, np.int32)  # m[d, k]
     inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
     factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
     sums = np.empty(n_topics, np.float32)
+    seen = make_seen(offsets)  # topics that the document has, or had
     for k in range(n_topics):
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
     log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
+        if begins[d] == ends[d] and not with_likelihood:
+            continue
         if doc_rows[d] != row:
             row = doc_rows[d]
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
         doc_alpha = alpha[row]
-        enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor)
+        size_seen = enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor, seen)
         for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             beta_row = uintp(word_rows[word])
@@ -232,14 +258,18 @@ def sweep_by_word(
                 continue
             moved += 1
             topics[i] = new
+            seen[size_seen] = new
+            size_seen += int64(doc_counts[new] == 0)
             move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new)
             for k, step in ((old, -1), (new, 1)):
                 doc_counts[k] += step
                 topic_totals[k] += step
                 _form_factors(k, doc_alpha, doc_counts, beta_sums, topic_totals, inverse, factor)
-        log_ratio, top, bottom = leave_document(
-            topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
-        )
+        if with_likelihood:
+            log_ratio, top, bottom = add_likelihood(
+                topics, first, last, doc_alpha, alpha_sums[row], doc_counts, log_ratio, top, bottom
+            )
+        leave_document(doc_alpha, inverse, doc_counts, factor, seen, size_seen)
     return moved, log_ratio + math.log(top) - math.log(bottom)
 
 
@@ -304,6 +334,7 @@ def sweep_shared(
     list_topics,
     list_counts,
     topic_totals,
+    with_likelihood,
     seed,
 ):
     """Resample tokens as `sweep_by_word` does, if beta[k] is the same for all words.
@@ -316,6 +347,7 @@ def sweep_shared(
     inverse = np.empty(n_topics, np.float32)  # 1 / (beta[k, .] + n[k, .])
     factor = np.empty(n_topics, np.float32)  # (alpha[d, k] + m[d, k]) * inverse[k]
     sums = np.empty(n_topics, np.float32)
+    seen = make_seen(offsets)  # topics that the document has, or had
     for k in range(n_topics):
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
@@ -326,6 +358,8 @@ def sweep_shared(
     )  # of all topics, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
+        if begins[d] == ends[d] and not with_likelihood:
+            continue
         if doc_rows[d] != row:
             row = doc_rows[d]
             blocks[:] = 0.0
@@ -334,10 +368,11 @@ def sweep_shared(
                 blocks[k // BLOCK] += float64(alpha[row, k]) * beta[k] * inverse[k]
             smoothing = blocks.sum()
         doc_alpha = alpha[row]
-        enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor)
+        size_seen = enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor, seen)
         document = 0.0
-        for i in range(first, last):
-            document += float64(beta[uintp(topics[i])]) * inverse[uintp(topics[i])]
+        for j in range(size_seen):
+            k = uintp(seen[j])
+            document += doc_counts[k] * (float64(beta[k]) * inverse[k])
         for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             start, size = list_starts[word], int64(list_sizes[word])
@@ -389,6 +424,8 @@ def sweep_shared(
                 continue
             moved += 1
             topics[i] = new
+            seen[size_seen] = new
+            size_seen += int64(doc_counts[new] == 0)
             move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, new)
             for k, step in ((old, -1), (new, 1)):
                 before = float64(doc_alpha[k]) * inverse[k], float64(doc_counts[k]) * inverse[k]
@@ -399,7 +436,9 @@ def sweep_shared(
                 smoothing += change
                 blocks[k // uintp(BLOCK)] += change
                 document += float64(beta[k]) * (float64(doc_counts[k]) * inverse[k] - before[1])
-        log_ratio, top, bottom = leave_document(
-            topics, first, last, doc_alpha, alpha_sums[row], inverse, doc_counts, factor, log_ratio, top, bottom
-        )
+        if with_likelihood:
+            log_ratio, top, bottom = add_likelihood(
+                topics, first, last, doc_alpha, alpha_sums[row], doc_counts, log_ratio, top, bottom
+            )
+        leave_document(doc_alpha, inverse, doc_counts, factor, seen, size_seen)
     return moved, log_ratio + math.log(top) - math.log(bottom)

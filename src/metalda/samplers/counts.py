@@ -94,19 +94,21 @@ class TopicCounts:
         seed: np.uint64,
         block: Block | None = None,
         topic_totals: NDArray[np.int64] | None = None,
+        with_likelihood: bool = True,
     ) -> tuple[int, float]:
         """Resample the topics of a shard, or of one block, in place; returns how many moved, and log p(z | alpha).
 
         With a block, only the lists of its words change. `topic_totals` is updated instead of ``self.topic_totals``.
+        The likelihood is 0 without `with_likelihood`.
         """
         block = block or Block(shard.offsets[:-1], shard.offsets[1:])
         totals = self.topic_totals if topic_totals is None else topic_totals
         if self.n_groups == 1:
-            return self._sweep(shard, shard.doc_order, topics, alpha, beta, seed, block, totals)
+            return self._sweep(shard, shard.doc_order, topics, alpha, beta, seed, block, totals, with_likelihood)
         n_moved, log_likelihood = 0, 0.0
         seeds = np.random.default_rng(int(seed)).integers(2**64, size=self.n_groups, dtype=np.uint64)
         for own, order, of_group in zip(seeds, shard.orders_by_group(self.n_groups), totals, strict=True):
-            moved, of_topics = self._sweep(shard, order, topics, alpha, beta, own, block, of_group)
+            moved, of_topics = self._sweep(shard, order, topics, alpha, beta, own, block, of_group, with_likelihood)
             n_moved += moved
             log_likelihood += of_topics
         return n_moved, log_likelihood
@@ -121,6 +123,7 @@ class TopicCounts:
         seed: np.uint64,
         block: Block,
         topic_totals: NDArray[np.int64],
+        with_likelihood: bool,
     ) -> tuple[int, float]:
         """Resample the topics of some documents of a block."""
         documents = (
@@ -134,11 +137,12 @@ class TopicCounts:
             frozen(alpha.row_sums, np.float64),
         )
         values, sums = frozen(beta.values, np.float32), frozen(beta.rescaled_sums, np.float64)
+        counts = (*self._lists, topic_totals, with_likelihood, seed)
         if self.design.n_rows == 1:
-            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *self._lists, topic_totals, seed)
-            return int(moved), float(log_likelihood)
-        word_rows = frozen(self.design.row_of, np.int32)
-        moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *self._lists, topic_totals, seed)
+            moved, log_likelihood = sweep_shared(*documents, values[0], sums, *counts)
+        else:
+            word_rows = frozen(self.design.row_of, np.int32)
+            moved, log_likelihood = sweep_by_word(*documents, word_rows, values, sums, *counts)
         return int(moved), float(log_likelihood)
 
     def add_changes(self, old: TopicCounts, new: TopicCounts) -> None:

@@ -92,7 +92,7 @@ class Turn(NamedTuple):
 
     change: NDArray[np.int64]  # of n[k, .], by all of them
     n_moved: int
-    log_likelihoods: list[float]  # of every shard, log p(z | alpha)
+    log_likelihoods: list[float]  # of every shard, log p(z | alpha) after the last turn; 0 before
 
 
 class Share:
@@ -122,10 +122,11 @@ class Share:
         """Resample one block of every shard. Leaves n[k, .] unchanged and returns its change."""
         before = self.counts.topic_totals
         totals = [before.copy() for _ in self.shards]
+        is_last = turn == len(self.groups) - 2  # the likelihood is that after the sweep
 
         def sweep_block(i: int) -> tuple[int, float]:
             block = self._blocks[i][(self.first + i + turn) % (len(self.groups) - 1)]
-            return self.counts.sweep(self.shards[i], self.topics, alpha, beta, seeds[i], block, totals[i])
+            return self.counts.sweep(self.shards[i], self.topics, alpha, beta, seeds[i], block, totals[i], is_last)
 
         moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
         return Turn(sum((each - before for each in totals), np.zeros_like(before)), sum(moved), list(log_likelihoods))
