@@ -12,6 +12,7 @@ _HOME = {
     "Corpus": "metalda.corpus",
     "Embeddings": "metalda.meta",
     "WordFeatures": "metalda.meta",
+    "stop_words": "metalda.corpus",
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
     "LabeledLDA": "metalda.models",
@@ -70,6 +71,7 @@ __all__ = [
     "score_topics",
     "search_k",
     "stability",
+    "stop_words",
     "to_inference_data",
     "topic_diversity",
     "write_report",
@@ -77,7 +79,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from metalda import datasets as datasets
-    from metalda.corpus import Corpus
+    from metalda.corpus import Corpus, stop_words
     from metalda.evaluation import (
         WindowCounts,
         coherence,

@@ -22,7 +22,9 @@ def themed_corpus(n_documents=200):
 
 
 @given(
-    st.lists(st.lists(st.integers(0, 4), max_size=7), min_size=1, max_size=5), st.integers(1, 4), st.sampled_from([2, 9])
+    st.lists(st.lists(st.integers(0, 4), max_size=7), min_size=1, max_size=5),
+    st.integers(1, 4),
+    st.sampled_from([2, 9]),
 )
 @settings(deadline=None)
 def test_pairs_are_counted_within_the_window_and_the_document(documents, window, chunk):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +32,8 @@ class ReadingOptions:
     encoding: options.Encoding = None
     max_document_bytes: options.MaxDocumentBytes = None
     stop_words: options.StopWords = None
+    stem: options.Stem = None
+    tokenizer: options.Tokenizer = None
     min_df: options.MinDf = "auto"
     max_df: options.MaxDf = "auto"
     ngrams: options.Ngrams = 1
@@ -63,6 +65,8 @@ class ReadingOptions:
             "format": self.input_format,
             "encoding": self.encoding,
             "max_document_bytes": self.max_document_bytes,
+            "stem": self.stem,
+            "tokenizer": self.tokenizer,
             "lowercase": self.lowercase,
             "ngram_range": (1, self.ngrams),
             **options.frequency_limits(self.min_df, self.max_df),
@@ -85,12 +89,13 @@ class NewTextOptions:
         list[str] | None,
         typer.Option(
             "--stop-words",
-            metavar="english|none|FILE",
+            metavar="none|LANGUAGE|FILE",
             help="Stop words to remove; several lists are joined.",
             show_default=False,
             rich_help_panel=options.TEXT,
         ),
     ] = None
+    allow_tokenizer: options.AllowTokenizer = False
 
     def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
         """Read new documents like the training data, except for the options given."""
@@ -98,11 +103,12 @@ class NewTextOptions:
 
         labels = self._labels()
         if is_saved(data):
-            given = {name: value for name, value in vars(self).items() if name != "no_labels"}
+            given = {name: value for name, value in vars(self).items() if name not in ("no_labels", "allow_tokenizer")}
             _refuse_options(data, {**given, "id": id}, self)
             corpus = Corpus.load(data)
             return corpus.without_labels() if labels["labels"] == [] else corpus
         schema = model.schema_ or Schema(stop_words=None).fitted()
+        schema = replace(schema, allow_tokenizer=self.allow_tokenizer)
         try:
             return Corpus.read(
                 data,
@@ -214,24 +220,36 @@ def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
 
 
 def _stop_words(values: list[str] | None, *, lowercase: bool) -> dict[str, Any]:
-    """Return the argument for ``english``, ``none`` and files with a word per line; none if the option is not given."""
+    """Return the argument for ``auto``, ``none``, languages, and files; none if the option is not given."""
     if not values:
         return {}
-    if "none" in values:
-        if set(values) != {"none"}:
-            raise InputError("--stop-words none excludes other lists: leave it out, or give it alone")
-        return {"stop_words": None}
-    if set(values) == {"english"}:
-        return {"stop_words": "english"}
-    words = [word for value in values for word in (["english"] if value == "english" else _words_of_file(value))]
+    for word, value in (("none", None), ("auto", "auto")):
+        if word in values:
+            if set(values) != {word}:
+                raise InputError(f"--stop-words {word} excludes other lists: leave it out, or give it alone")
+            return {"stop_words": value}
+    lists = [_language_or_file(value) for value in dict.fromkeys(values)]
+    if len(lists) == 1 and isinstance(lists[0], str):
+        return {"stop_words": lists[0]}
+    from metalda.corpus.languages import stop_words
+
+    words = [word for each in lists for word in (stop_words(each) if isinstance(each, str) else each)]
     return {"stop_words": [word.lower() for word in words] if lowercase else words}
 
 
-def _words_of_file(name: str) -> list[str]:
+def _language_or_file(value: str) -> str | list[str]:
+    """Return the code of a language, or the words of a file, of which there is one per line."""
     from metalda.corpus.files import read_lines
+    from metalda.corpus.languages import stop_word_code
     from metalda.corpus.stream import locate_data
 
-    path = locate_data(name)
-    if not path.exists():
-        raise InputError(f"--stop-words {name}: expected english, none, or a file with a word per line")
-    return [word for line in read_lines(path) if (word := line.strip())]
+    try:
+        return stop_word_code(value)
+    except InputError:
+        path = locate_data(value)
+        if not path.exists():
+            raise InputError(
+                f"--stop-words {value}: expected auto, none, a language such as de or german, or a file with a word "
+                "per line"
+            ) from None
+        return [word for line in read_lines(path) if (word := line.strip())]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from metalda.corpus.inspection import inspected
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.parts import PartWriter, in_parts, largest_part, merge_ids, merge_labels, merge_words, read_parts
 from metalda.corpus.schema import Schema
@@ -44,9 +45,9 @@ from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
 
 _CORPUS, _PREPARATION = "corpus", "preparation"
-_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
+_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "stem", "tokenizer", "ngram_range", "analyzer")
 _MERGING = ("min_df", "max_df", "max_features", "vocabulary")
-_WITHOUT_EFFECT = ("max_document_bytes",)  # on the parts: data above the limit have none
+_WITHOUT_EFFECT = ("max_document_bytes", "allow_tokenizer")  # on the parts: data above the limit have none
 
 
 def save_parts(
@@ -80,7 +81,7 @@ def _write_corpus(
     write_folder(path, _CORPUS, document, arrays, layout="npy")
 
 
-def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
+def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> dict[str, Any]:
     """Read the fields of a saved corpus."""
     document, arrays = read_folder(path, _CORPUS, mmap=mmap)
     with reading_damage(path, _CORPUS, "save or prepare it again"):
@@ -98,7 +99,7 @@ def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
             "vocabulary": check_names("vocabulary", document["vocabulary"]),
             "labels": None if document["labels"] is None else _load_labels(document["labels"], arrays),
             "ids": ids,
-            "schema": None if schema is None else Schema.from_json(schema),
+            "schema": None if schema is None else Schema.from_json(schema, allow_tokenizer=allow_tokenizer),
         }
 
 
@@ -120,13 +121,20 @@ def prepare_corpus(
     n_jobs: int | None = 1,
     verbose: bool = False,
     resume: bool = True,
+    guess: bool = True,
 ) -> None:
-    """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`."""
+    """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`.
+
+    With `guess` the first documents show the language and the script of the texts, as in `inspected`.
+    """
     if n_jobs == 0:
         raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
     _check_outside(path, folder)
     source = open_source(path, schema, verbose=verbose)
     check_writable(folder, _CORPUS)
+    if guess:
+        source = inspected(source)
+        schema = source.schema
     if isinstance(path, Stream):
         parts = _scratch_of_stream(path, folder, resume)
     else:
