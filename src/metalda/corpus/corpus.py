@@ -20,7 +20,7 @@ from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
+from metalda.corpus.schema import AUTO, PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
 from metalda.corpus.vocabulary import keep_words, require_unicode
@@ -44,6 +44,9 @@ _TOKENIZING = (
     "stop_words",
     "stem",
     "tokenizer",
+    "phrases",
+    "phrase_min_count",
+    "phrase_threshold",
     "ngram_range",
     "min_df",
     "max_df",
@@ -137,6 +140,9 @@ class Corpus:
         stop_words: StopWords = AUTO,
         stem: str | None = None,
         tokenizer: str | Callable[[str], Sequence[str]] | None = None,
+        phrases: bool | Sequence[Sequence[str]] = False,
+        phrase_min_count: int = PHRASE_MIN_COUNT,
+        phrase_threshold: float = PHRASE_THRESHOLD,
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float | str = AUTO,
         max_df: float | str = AUTO,
@@ -167,6 +173,13 @@ class Corpus:
             import path of a function, such as ``"jieba:lcut"``; ``"characters:2"`` for pairs of characters; or a
             function, which is not saved with a model. Tokens without a letter or digit are dropped. By default texts
             with many letters of such scripts are cut into pairs of characters, with a hint.
+        phrases : bool or list of pairs
+            Join two words that stand next to each other, after stop words were dropped, more often than by chance:
+            ``"new_york"``. The phrases that are found become part of the schema, and are joined in new texts. A list of
+            pairs, such as ``[("new", "york")]``, joins these only.
+        phrase_min_count, phrase_threshold : int, float
+            How often a phrase must occur, and its smallest NPMI (normalized pointwise mutual information): 1 for words
+            that only occur together, 0 for words that do so by chance.
         min_df, max_df : int, float or "auto"
             Drop words that occur in fewer, or in more, documents: a number of documents, or a share of them as a float.
             With "auto", all words of fewer than 100 documents are kept; from 100 documents words in a single document
@@ -181,6 +194,9 @@ class Corpus:
             "stop_words": stop_words,
             "stem": stem,
             "tokenizer": tokenizer,
+            "phrases": phrases,
+            "phrase_min_count": phrase_min_count,
+            "phrase_threshold": phrase_threshold,
             "ngram_range": ngram_range,
             "min_df": min_df,
             "max_df": max_df,

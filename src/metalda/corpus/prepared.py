@@ -22,7 +22,16 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.inspection import inspected
 from metalda.corpus.matrix import NamedMatrix
-from metalda.corpus.parts import PartWriter, in_parts, largest_part, merge_ids, merge_labels, merge_words, read_parts
+from metalda.corpus.parts import (
+    PartWriter,
+    in_parts,
+    join_phrases,
+    largest_part,
+    merge_ids,
+    merge_labels,
+    merge_words,
+    read_parts,
+)
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import Source, open_source
 from metalda.corpus.stream import Stream
@@ -44,9 +53,9 @@ from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
 
-_CORPUS, _PREPARATION = "corpus", "preparation"
-_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "stem", "tokenizer", "ngram_range", "analyzer")
-_MERGING = ("min_df", "max_df", "max_features", "vocabulary")
+_CORPUS, _PREPARATION, _JOINED = "corpus", "preparation", "joined"
+_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "stem", "tokenizer", "ngram_range", "analyzer", "phrases")
+_MERGING = ("min_df", "max_df", "max_features", "vocabulary", "phrase_min_count", "phrase_threshold")
 _WITHOUT_EFFECT = ("max_document_bytes", "allow_tokenizer")  # on the parts: data above the limit have none
 
 
@@ -169,7 +178,13 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
 
 def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
-    parts = partial(read_parts, writer.folder, n_parts)
+    parts, phrases = partial(read_parts, writer.folder, n_parts), None
+    if writer.schema.phrases is True:
+        joined = writer.folder / _JOINED
+        shutil.rmtree(joined, ignore_errors=True)  # of an interrupted call
+        joined.mkdir()
+        phrases = join_phrases(parts, writer.schema, joined)
+        parts = partial(read_parts, joined, n_parts)
     n_documents = sum(len(part) for part in parts())
     with tempfile.TemporaryFile(dir=writer.folder) as numbers:
         try:
@@ -182,7 +197,7 @@ def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path,
         if names is not None:
             arrays |= labels.arrays(parts, n_documents)
         arrays |= merge_ids(parts, n_documents)
-        _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema())
+        _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema(phrases))
 
 
 def _with_bar(parts: Callable[[], Iterable[Any]], n_parts: int, verbose: bool) -> Iterator[Any]:

@@ -33,7 +33,14 @@ _NONE_IS_A_VALUE = ("stop_words", "stem", "tokenizer", "analyzer", "max_features
 _NOT_SAVED = ("max_document_bytes", "allow_tokenizer")
 AUTO = "auto"  # min_df and max_df that follow from the number of documents; stop words of the language of the texts
 NO_FREQUENCY_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
-_FILTERS: dict[str, Any] = {**NO_FREQUENCY_FILTERS, "max_features": None, "vocabulary": None}
+PHRASE_MIN_COUNT, PHRASE_THRESHOLD = 10, 0.5
+_FILTERS: dict[str, Any] = {
+    **NO_FREQUENCY_FILTERS,
+    "max_features": None,
+    "vocabulary": None,
+    "phrase_min_count": PHRASE_MIN_COUNT,
+    "phrase_threshold": PHRASE_THRESHOLD,
+}
 _AUTO_MIN_DF = ((1000, 5), (100, 2))  # from this number of documents
 _AUTO_MAX_DF, _AUTO_MAX_DF_FROM = 0.5, 100
 
@@ -90,6 +97,12 @@ class Schema:
     allow_tokenizer : bool
         Whether a tokenizer may be imported. False in the schema of a saved model or corpus, unless it is loaded with
         ``allow_tokenizer=True``; not saved.
+    phrases : bool or sequence of pairs of str
+        Join words that often stand next to each other (without the stop words between them), such as "new_york". True
+        finds them in the training data; a fitted schema has the pairs that were found. Pairs may also be given.
+    phrase_min_count, phrase_threshold
+        With ``phrases=True``: how often a pair must occur, and its smallest NPMI (normalized pointwise mutual
+        information), between -1 and 1.
     min_df, max_df, max_features, vocabulary
         Which words are kept, as in `CountVectorizer`, except that the default of `min_df` and `max_df` is "auto": it
         keeps all words of fewer than 100 documents; below 1,000 documents it drops words that occur in one document,
@@ -128,6 +141,9 @@ class Schema:
     allow_tokenizer: bool = field(default=True, compare=False)
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: str | Callable[[str], Sequence[str]] | None = None
+    phrases: bool | Sequence[Sequence[str]] = False
+    phrase_min_count: int = PHRASE_MIN_COUNT
+    phrase_threshold: float = PHRASE_THRESHOLD
     min_df: float | str = AUTO
     max_df: float | str = AUTO
     max_features: int | None = None
@@ -145,6 +161,7 @@ class Schema:
             "numbers": {name: _scale(name, spec) for name, spec in _mapping("numbers", numbers).items()},
             "stop_words": _stop_words(given["stop_words"]),
             "stem": None if given["stem"] is None else _stem(given["stem"]),
+            "phrases": _phrases(given["phrases"]),
             "ngram_range": _ngram_range(given["ngram_range"]),
             "vocabulary": None if given["vocabulary"] is None else fixed_vocabulary(given["vocabulary"]),
         }
@@ -168,7 +185,25 @@ class Schema:
         if not (callable(self.analyzer) or self.analyzer in (None, FUNCTION, *_ANALYZERS)):
             raise InputError(f"analyzer={self.analyzer!r}: give {', '.join(map(repr, _ANALYZERS))} or a function")
         self._check_words()
+        self._check_phrases()
         self._check_filters()
+
+    def _check_phrases(self) -> None:
+        count, threshold = self.phrase_min_count, self.phrase_threshold
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise InputError(f"phrase_min_count={count!r}: an integer of at least 1 is needed (--phrase-min-count)")
+        if not _is_finite(threshold) or not -1 <= threshold <= 1:
+            raise InputError(
+                f"phrase_threshold={threshold!r}: a number between -1 and 1 is needed (--phrase-threshold)"
+            )
+        if self.phrases is False or self.phrases == ():
+            return
+        if self.ngram_range != (1, 1):
+            raise InputError("phrases and ngram_range exclude each other: give one (--phrases, --ngrams)")
+        if self.analyzer in ("char", "char_wb"):
+            raise InputError(f"phrases consist of words, but the analyzer is {self.analyzer!r}: give one of them")
+        if self.phrases is True and self.vocabulary is not None:
+            raise InputError("phrases=True and vocabulary= exclude each other: give the phrases as a list of pairs")
 
     def _check_words(self) -> None:
         """Check the settings that only apply to words, and no two of which may contradict each other."""
@@ -214,6 +249,11 @@ class Schema:
         if isinstance(high, str):
             high = _AUTO_MAX_DF if n_documents >= _AUTO_MAX_DF_FROM else 1.0
         return low, high
+
+    @property
+    def phrase_limits(self) -> tuple[int, float]:
+        """Return how often a phrase must occur, and its smallest NPMI."""
+        return int(self.phrase_min_count), float(self.phrase_threshold)
 
     @property
     def has_labels(self) -> bool:
@@ -317,8 +357,8 @@ class Schema:
             raise ValueError("the schema has bins without edges, or numbers without a scale")
         if any(getattr(schema, name) != value for name, value in _FILTERS.items()):
             raise ValueError("the schema has filters, which are for training only")
-        if schema.stop_words == AUTO:
-            raise ValueError("the schema has stop words that are still to be guessed")
+        if schema.stop_words == AUTO or schema.phrases is True:
+            raise ValueError("the schema has stop words or phrases that are still to be found")
         return schema
 
 
@@ -420,6 +460,20 @@ def _stem(value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"stem={value!r}: give a language, such as 'german'")
     return stem_algorithm(value)
+
+
+def _phrases(value: Any) -> bool | tuple[tuple[str, str], ...]:
+    """Return True, False, or a tuple of pairs."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+        raise InputError(f"phrases={value!r}: give True, or a list of pairs of words (--phrases)")
+    pairs = list(value)
+    for pair in pairs:
+        is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+        if not is_pair or not all(isinstance(word, str) and word for word in pair):
+            raise InputError(f"phrases: {pair!r} is not a pair of words, such as ('new', 'york')")
+    return tuple((first, second) for first, second in pairs)
 
 
 def _ngram_range(value: Any) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import logging
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from metalda.corpus.languages import ENGLISH, Stemmer, stop_words
+from metalda.corpus.phrases import Pair, PhraseJoiner, TokenArrays, as_pairs, find_pairs, join_pairs
 from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
 from metalda.corpus.token_pattern import TokenFinder
 from metalda.corpus.tokenizers import load_tokenizer
@@ -154,7 +155,8 @@ class TokenCollector:
     Parameters
     ----------
     schema : Schema
-        How texts become words, and which words are kept. Without a vocabulary all words are.
+        How texts become words, and which words are kept. Without a vocabulary all words are. Given phrases are joined
+        in all documents, also in lists of tokens; with ``phrases=True`` they are found in `finish`.
     texts : bool
         Whether documents may be texts. Lists of tokens among them are used unchanged. If not, all documents are lists
         of tokens, and stop words are dropped from them; this needs no analyzer, and no scikit-learn.
@@ -165,6 +167,8 @@ class TokenCollector:
         self._texts = texts
         self._analyze: Analyzer | None = None  # made for the first text: lists of tokens need none
         self._stop_words = frozenset() if texts else stop_list(schema.stop_words)
+        self._join = None if isinstance(schema.phrases, bool) else PhraseJoiner(schema.phrases)
+        self.phrases: tuple[Pair, ...] | None = None  # that were found
         self._fixed = None if schema.vocabulary is None else tuple(schema.vocabulary)
         self._ids: defaultdict[Any, int] = defaultdict()
         if self._fixed is None:
@@ -192,6 +196,8 @@ class TokenCollector:
         else:
             tokens = content
         try:
+            if self._join is not None:
+                tokens = self._join(tokens)
             if self._fixed is None:
                 self._words.extend(map(self._ids.__getitem__, tokens))
             else:
@@ -217,9 +223,16 @@ class TokenCollector:
         words, offsets, found = self.numbered()
         if self._fixed is not None:
             return FlatTokens(words, offsets, found)
+        ids: Mapping[Any, int] = self._ids
+        if self._schema.phrases is True:
+            totals = np.bincount(words, minlength=len(found))
+            pairs = find_pairs([TokenArrays(words, offsets)], totals, *self._schema.phrase_limits)
+            self.phrases = as_pairs(found, pairs)
+            words, offsets, found = join_pairs(words, offsets, found, pairs)
+            ids = {word: i for i, word in enumerate(found)}
         vocabulary = sorted(found)
         rank = np.empty(len(vocabulary), dtype=np.int32)
-        rank[np.fromiter(map(self._ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
+        rank[np.fromiter(map(ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
             len(vocabulary), dtype=np.int32
         )
         words = rank[words]
