@@ -141,23 +141,20 @@ def join_phrases(parts: Parts, schema: Schema, folder: Path) -> tuple[Pair, ...]
     """Find the phrases of all parts, and write the parts with phrases to a folder, for `read_parts`."""
     ids: dict[str, int] = {}
     totals = np.zeros(0, np.int64)
+    numbers: list[NDArray[np.int32]] = []  # the ids over all parts of the words of each part
     for part in parts():
-        at = _number(ids, part)
+        own = part.vocabulary
+        numbers.append(np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int32, len(own)))
         totals = np.concatenate([totals, np.zeros(len(ids) - len(totals), np.int64)])
-        totals[at] += part.totals
-    numbered = (TokenArrays(_number(ids, part)[part.words], part.offsets) for part in parts())
-    pairs = find_pairs(numbered, totals, *schema.phrase_limits)
+        totals[numbers[-1]] += part.totals
+    pieces = (TokenArrays(at[part.words], part.offsets) for at, part in zip(numbers, parts(), strict=True))
+    pairs = find_pairs(pieces, totals, *schema.phrase_limits)
     for number, part in enumerate(parts()):
-        own = np.full(len(ids), -1, np.int64)
-        own[_number(ids, part)] = np.arange(len(part.frequency))
-        own_pairs = own[pairs]
+        places = np.full(len(ids), -1, np.int64)
+        places[numbers[number]] = np.arange(len(part.frequency))
+        own_pairs = places[pairs]
         _write_joined(_place(folder, number), part, own_pairs[(own_pairs >= 0).all(axis=1)])
     return as_pairs(list(ids), pairs)
-
-
-def _number(ids: dict[str, int], part: CorpusPart) -> NDArray[np.int32]:
-    """Return the ids over all parts of the words of a part; new words get the next ones."""
-    return np.fromiter((ids.setdefault(word, len(ids)) for word in part.vocabulary), np.int32, len(part.frequency))
 
 
 def _write_joined(place: Path, part: CorpusPart, pairs: NDArray[np.int64]) -> None:
