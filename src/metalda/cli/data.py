@@ -14,8 +14,11 @@ from metalda.corpus.formats import is_saved
 from metalda.errors import InputError, MissingLabelsError
 
 if TYPE_CHECKING:
-    from metalda.corpus import Corpus
+    from metalda.corpus import Corpus, Schema
     from metalda.models.base import TopicModel
+
+
+EMBEDDING_DIMENSION = 50  # of vectors that are learned
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,9 @@ class ReadingOptions:
     stop_words: options.StopWords = None
     stem: options.Stem = None
     tokenizer: options.Tokenizer = None
+    phrases: options.Phrases = False
+    phrase_min_count: options.PhraseMinCount = None
+    phrase_threshold: options.PhraseThreshold = None
     min_df: options.MinDf = "auto"
     max_df: options.MaxDf = "auto"
     ngrams: options.Ngrams = 1
@@ -67,6 +73,9 @@ class ReadingOptions:
             "max_document_bytes": self.max_document_bytes,
             "stem": self.stem,
             "tokenizer": self.tokenizer,
+            "phrases": self.phrases,
+            "phrase_min_count": self.phrase_min_count,
+            "phrase_threshold": self.phrase_threshold,
             "lowercase": self.lowercase,
             "ngram_range": (1, self.ngrams),
             **options.frequency_limits(self.min_df, self.max_df),
@@ -120,10 +129,15 @@ class NewTextOptions:
                 max_document_bytes=self.max_document_bytes,
                 verbose=verbose,
                 **labels,
-                **_stop_words(self.stop_words, lowercase=schema.lowercase),
+                **self._stop_words(schema),
             )
         except MissingLabelsError as error:
             raise InputError(f"{error}, or read none with --no-labels") from None
+
+    def _stop_words(self, schema: Schema) -> dict[str, Any]:
+        if "auto" in (self.stop_words or ()):
+            raise InputError("--stop-words auto: the language is guessed in training; give a language, a file or none")
+        return _stop_words(self.stop_words, lowercase=schema.lowercase)
 
     def _labels(self) -> dict[str, Any]:
         """Return arguments of `Corpus.read`; an empty list reads no labels."""
@@ -154,7 +168,7 @@ class NewDocumentOptions(NewTextOptions):
 
 @dataclass(frozen=True)
 class WordFiles:
-    """Files with word vectors or features of words, for the models that use them."""
+    """Sources of word vectors or features of words, for the models that use them."""
 
     embeddings: Annotated[
         Path | None,
@@ -177,35 +191,65 @@ class WordFiles:
         ),
     ] = None
 
+    learn_embeddings: Annotated[
+        str | None,
+        typer.Option(
+            "--learn-embeddings",
+            metavar="self|CORPUS",
+            help="Learn word vectors from the co-occurrences of words in DATA (self) or in a larger CORPUS, instead of "
+            "reading --embeddings.",
+            show_default=False,
+            rich_help_panel=options.WORDS,
+        ),
+    ] = None
+
     def require_use(self, known: Collection[str], who: str) -> None:
         """Raise an error for a file that the models, which have the parameters `known`, do not use."""
+        if self.embeddings is not None and self.learn_embeddings is not None:
+            raise InputError("give --embeddings or --learn-embeddings, not both")
         for option, path, uses in (
             ("--embeddings", self.embeddings, {"embeddings", "word_features"}),
+            ("--learn-embeddings", self.learn_embeddings, {"embeddings", "word_features"}),
             ("--word-features", self.word_features, {"word_features"}),
         ):
             if path is not None and uses.isdisjoint(known):
                 raise InputError(
                     f"{option}: {who} uses no word features{' or vectors' * (len(uses) > 1)}: leave it out"
                 )
-        if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
-            raise InputError("give --embeddings or --word-features, not both")
+        for option, path in (("--embeddings", self.embeddings), ("--learn-embeddings", self.learn_embeddings)):
+            if path is not None and self.word_features is not None and "embeddings" not in known:
+                raise InputError(f"give {option} or --word-features, not both")
 
-    def read(self, known: Collection[str], vocabulary: Sequence[str] | None) -> dict[str, Any]:
+    def read(self, known: Collection[str], vocabulary: Sequence[str] | None, training: Corpus) -> dict[str, Any]:
         """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
         Only vectors of the vocabulary are read, or all if it is None. They are also converted to binary features,
-        unless a file gives the features.
+        unless a file gives the features. Vectors may be learned from the training data or another corpus instead.
         """
         from metalda import Embeddings, WordFeatures
 
         found: dict[str, Any] = {}
         if self.embeddings is not None:
             found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+        elif self.learn_embeddings is not None:
+            source = training if self.learn_embeddings == "self" else _read_alike(self.learn_embeddings, training)
+            found["embeddings"] = Embeddings.learn(source, min(EMBEDDING_DIMENSION, len(source.vocabulary)))
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
         elif "embeddings" in found and "word_features" in known:
             found["word_features"] = found["embeddings"].binarize()
         return {name: value for name, value in found.items() if name in known}
+
+
+def _read_alike(name: str, training: Corpus) -> Corpus:
+    """Read a corpus without its labels, tokenized like the training data, or load a prepared one."""
+    from metalda.corpus import Corpus, Schema
+
+    path = options.data_location(name)
+    if is_saved(path):
+        return Corpus.load(path)
+    schema = training.schema or Schema(stop_words=None).fitted()
+    return Corpus.read(path, schema=schema, labels=[], min_df="auto")
 
 
 def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:

@@ -263,6 +263,35 @@ Tokenizer = Annotated[
         rich_help_panel=TEXT,
     ),
 ]
+Phrases = Annotated[
+    bool,
+    typer.Option(
+        "--phrases",
+        help="Find pairs of words that occur together more often than by chance, and join them: new_york.",
+        rich_help_panel=TEXT,
+    ),
+]
+PhraseMinCount = Annotated[
+    int | None,
+    typer.Option(
+        "--phrase-min-count",
+        metavar="N",
+        min=1,
+        help="Phrases occur at least N times.",
+        show_default="10",
+        rich_help_panel=TEXT,
+    ),
+]
+PhraseThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--phrase-threshold",
+        metavar="NUMBER",
+        help="The smallest NPMI of a phrase: 1 for words that only occur together, 0 for chance.",
+        show_default="0.5",
+        rich_help_panel=TEXT,
+    ),
+]
 AllowTokenizer = Annotated[
     bool,
     typer.Option(
