@@ -2,8 +2,9 @@
 
 Labels are hidden from training. The table has held-out perplexity, agreement of the dominant topic with the labels
 (NMI), coherence and CPU seconds: without features, with them and a learned strength (the default), with vectors as
-numbers, with the strength fixed, and with vectors that are dealt to random words. Runs are kept in the folder `--out`,
-so that the script can be interrupted.
+numbers, with the strength fixed, with vectors that are dealt to random words, and with vectors that `Embeddings.learn`
+learns from the training documents or from the Wikipedia sample. Runs are kept in the folder `--out`, so that the script
+can be interrupted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks.data import data_folder, load_newsgroups, load_vectors
 from metalda import Corpus, Embeddings, MetaLDA, WordFeatures
-from metalda.datasets import load_python_docs, load_tmn, load_ws
+from metalda.datasets import load_python_docs, load_tmn, load_wikipedia, load_ws
 from metalda.evaluation.measures import topic_coherence
 from metalda.evaluation.runs import RunStore, run_jobs
 
@@ -34,6 +35,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "nu = 10": {"nu": 10.0},
     "nu = 50": {"nu": 50.0},
     "random": {},  # vectors of other words
+    "own": {},  # vectors that are learned from the training documents
+    "wikipedia": {},  # vectors that are learned from the Wikipedia sample
 }
 MEASURES = {"perplexity": "{:.0f}", "nmi": "{:.3f}", "coherence": "{:.3f}", "seconds": "{:.0f}"}
 CORPORA = ("ws", "tmn", "20 newsgroups", "computing", "docstrings")
@@ -58,18 +61,25 @@ def load(name: str) -> tuple[Corpus, Corpus]:
 
 
 @lru_cache
-def load_features(is_random: bool) -> WordFeatures:
+def load_features(setting: str, corpus: str) -> WordFeatures | None:
+    if setting == "none":
+        return None
+    if setting == "own":
+        return Embeddings.learn(load(corpus)[0]).binarize()
+    if setting == "wikipedia":
+        return learn_from_wikipedia().binarize()
     vectors = load_vectors()
-    if is_random:
+    if setting == "real":
+        return vectors.standardize(load(corpus)[0].vocabulary)
+    if setting == "random":
         order = np.random.default_rng(0).permutation(len(vectors.words))
         vectors = Embeddings(vectors.words, vectors.vectors[order])
     return vectors.binarize()
 
 
-def _features(setting: str, train: Corpus) -> WordFeatures | None:
-    if setting == "real":
-        return load_vectors().standardize(train.vocabulary)
-    return None if setting == "none" else load_features(setting == "random")
+@lru_cache
+def learn_from_wikipedia() -> Embeddings:
+    return Embeddings.learn(load_wikipedia(data_folder(), min_df=20))
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ class FeatureRun:
         model = MetaLDA(
             self.n_topics,
             doc_prior="default",
-            word_features=_features(self.setting, train),
+            word_features=load_features(self.setting, self.corpus),
             n_iter=self.n_iter,
             random_state=self.seed,
             verbose=False,

@@ -13,6 +13,7 @@ _HOME = {
     "Embeddings": "metalda.meta",
     "WordFeatures": "metalda.meta",
     "read_seeds": "metalda.meta",
+    "stop_words": "metalda.corpus",
     "MetaLDA": "metalda.models",
     "LDA": "metalda.models",
     "LabeledLDA": "metalda.models",
@@ -75,6 +76,7 @@ __all__ = [
     "score_topics",
     "search_k",
     "stability",
+    "stop_words",
     "to_inference_data",
     "topic_diversity",
     "write_intrusion_tasks",
@@ -83,7 +85,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from metalda import datasets as datasets
-    from metalda.corpus import Corpus
+    from metalda.corpus import Corpus, stop_words
     from metalda.evaluation import (
         WindowCounts,
         coherence,

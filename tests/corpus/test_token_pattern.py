@@ -12,9 +12,9 @@ from cli.helpers import error_line
 from metalda import LDA, Corpus, count_windows, load
 from metalda.cli.app import app
 from metalda.corpus import token_pattern
-from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.schema import TOKEN_PATTERN
 from metalda.corpus.token_pattern import LONGEST_PATTERN, SlowPatternError, TokenFinder
-from metalda.corpus.vocabulary import make_analyzer
+from metalda.corpus.unicode import find_words
 from metalda.errors import InputError, StorageError
 from metalda.storage import read_folder, write_folder
 
@@ -96,9 +96,9 @@ def test_tokens_of_any_text_are_those_of_re(text, pattern):
     assert TokenFinder(pattern)(text) == re.findall(pattern, text)
 
 
-def test_the_default_pattern_is_that_of_scikit_learn_itself():
-    assert make_analyzer(Schema()).keywords["tokenizer"].__self__ is re.compile(TOKEN_PATTERN)
-    assert isinstance(make_analyzer(Schema(token_pattern=r"\w+")).keywords["tokenizer"], TokenFinder)
+@given(st.text(st.characters(exclude_categories=("Mn", "Mc", "Cs"))))
+def test_the_default_words_are_those_of_the_default_pattern(text):
+    assert find_words(text) == re.findall(TOKEN_PATTERN, text)
 
 
 def test_many_texts_share_the_limit(brief):

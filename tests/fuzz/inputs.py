@@ -118,7 +118,12 @@ def _extra(rng: random.Random) -> dict[str, Any]:
     choices: dict[str, Any] = {
         "encoding": rng.choice(ENCODINGS),
         "token_pattern": rng.choice(PATTERNS),
-        "stop_words": rng.choice(("english", None, [], ["cat", "english"], "german", [""], 5)),
+        "stop_words": rng.choice(("english", None, [], ["cat", "english"], "german", "auto", "klingon", [""], 5)),
+        "stem": rng.choice((None, "german", "fr", "klingon", 5)),
+        "tokenizer": rng.choice((None, "characters:2", "shlex:split", "no_such_module:x", "os", "characters:", 5)),
+        "phrases": rng.choice((True, False, [["cat", "dog"]], [["cat"]], "cat", 5)),
+        "phrase_min_count": rng.choice((1, 2, 0, 10**30, 0.5, "x")),
+        "phrase_threshold": rng.choice((0, 0.5, -1, 2, float("nan"), "x")),
         "min_df": number,
         "max_df": number,
         "max_features": number,

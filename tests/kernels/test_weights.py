@@ -262,7 +262,7 @@ def test_an_empty_topic_has_no_tables_and_no_q(features):
 
 
 @given(seed=st.integers(0, 999), first=st.integers(0, 1))
-@settings(derandomize=True, max_examples=30, deadline=None)
+@examples(30)
 def test_tables_of_words_are_multiplied_by_the_values_of_their_features(seed, first):
     """The tables of each word are those that it has with a feature of its own, given equal beta and random numbers."""
     rng = np.random.default_rng(seed)

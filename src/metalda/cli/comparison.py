@@ -111,9 +111,13 @@ def run_models(
     check_writable(output, "comparison")
     known = {name for _, model in find(parameters) for name in parameters_of(type(model))}  # checks names early
     word_files.require_use(known, who)
+    if word_files.learn_embeddings == "self" and run_options.test is None:
+        raise InputError(
+            "--learn-embeddings self would learn from held-out documents as well: give another corpus, or separate "
+            "held-out documents (--test)"
+        )
     corpus, held_out = _read(data, run_options, reading_options, quiet)
-    both = corpus.vocabulary + (() if held_out is None else held_out.vocabulary)
-    found = word_files.read(known, corpus.vocabulary, both)
+    found = word_files.read(known, corpus.vocabulary + (() if held_out is None else held_out.vocabulary), corpus)
     if format is Format.table and not quiet:
         tables.print_input(data, corpus, found)
         if run_options.test is not None and held_out is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +14,13 @@ from metalda.corpus.formats import is_saved
 from metalda.errors import InputError, MissingLabelsError
 
 if TYPE_CHECKING:
-    from metalda.corpus import Corpus
+    from metalda.corpus import Corpus, Schema
     from metalda.models.base import TopicModel
 
 
-_NOT_READING = ("no_labels", "document_vectors")  # options that have an effect on a prepared corpus too
+# options that have an effect on a prepared corpus too
+_NOT_READING = ("no_labels", "document_vectors", "allow_tokenizer")
+EMBEDDING_DIMENSION = 50  # of vectors that are learned
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class ReadingOptions:
     encoding: options.Encoding = None
     max_document_bytes: options.MaxDocumentBytes = None
     stop_words: options.StopWords = None
+    stem: options.Stem = None
+    tokenizer: options.Tokenizer = None
+    phrases: options.Phrases = False
+    phrase_min_count: options.PhraseMinCount = None
+    phrase_threshold: options.PhraseThreshold = None
     min_df: options.MinDf = "auto"
     max_df: options.MaxDf = "auto"
     ngrams: options.Ngrams = 1
@@ -66,6 +73,11 @@ class ReadingOptions:
             "format": self.input_format,
             "encoding": self.encoding,
             "max_document_bytes": self.max_document_bytes,
+            "stem": self.stem,
+            "tokenizer": self.tokenizer,
+            "phrases": self.phrases,
+            "phrase_min_count": self.phrase_min_count,
+            "phrase_threshold": self.phrase_threshold,
             "lowercase": self.lowercase,
             "ngram_range": (1, self.ngrams),
             **options.frequency_limits(self.min_df, self.max_df),
@@ -88,12 +100,13 @@ class NewTextOptions:
         list[str] | None,
         typer.Option(
             "--stop-words",
-            metavar="english|none|FILE",
+            metavar="none|LANGUAGE|FILE",
             help="Stop words to remove; several lists are joined.",
             show_default=False,
             rich_help_panel=options.TEXT,
         ),
     ] = None
+    allow_tokenizer: options.AllowTokenizer = False
 
     def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
         """Read new documents like the training data, except for the options given."""
@@ -106,6 +119,7 @@ class NewTextOptions:
             corpus = Corpus.load(data)
             return corpus.without_labels() if labels["labels"] == [] else corpus
         schema = model.schema_ or Schema(stop_words=None).fitted()
+        schema = replace(schema, allow_tokenizer=self.allow_tokenizer)
         try:
             return Corpus.read(
                 data,
@@ -117,10 +131,15 @@ class NewTextOptions:
                 max_document_bytes=self.max_document_bytes,
                 verbose=verbose,
                 **labels,
-                **_stop_words(self.stop_words, lowercase=schema.lowercase),
+                **self._stop_words(schema),
             )
         except MissingLabelsError as error:
             raise InputError(f"{error}, or read none with --no-labels") from None
+
+    def _stop_words(self, schema: Schema) -> dict[str, Any]:
+        if "auto" in (self.stop_words or ()):
+            raise InputError("--stop-words auto: the language is guessed in training; give a language, a file or none")
+        return _stop_words(self.stop_words, lowercase=schema.lowercase)
 
     def _labels(self) -> dict[str, Any]:
         """Return arguments of `Corpus.read`; an empty list reads no labels."""
@@ -165,7 +184,7 @@ class NewDocumentOptions(NewTextOptions):
 
 @dataclass(frozen=True)
 class WordFiles:
-    """Files with word vectors or features of words, for the models that use them."""
+    """Sources of word vectors or features of words, for the models that use them."""
 
     embeddings: Annotated[
         Path | None,
@@ -196,42 +215,74 @@ class WordFiles:
         ),
     ] = None
 
+    learn_embeddings: Annotated[
+        str | None,
+        typer.Option(
+            "--learn-embeddings",
+            metavar="self|CORPUS",
+            help="Learn word vectors from the co-occurrences of words in DATA (self) or in a larger CORPUS, instead of "
+            "reading --embeddings.",
+            show_default=False,
+            rich_help_panel=options.WORDS,
+        ),
+    ] = None
+
     def require_use(self, known: Collection[str], who: str) -> None:
         """Raise an error for a file that the models, which have the parameters `known`, do not use."""
+        if self.embeddings is not None and self.learn_embeddings is not None:
+            raise InputError("give --embeddings or --learn-embeddings, not both")
         for option, path, uses in (
             ("--embeddings", self.embeddings, {"embeddings", "word_features"}),
+            ("--learn-embeddings", self.learn_embeddings, {"embeddings", "word_features"}),
             ("--word-features", self.word_features, {"word_features"}),
         ):
             if path is not None and uses.isdisjoint(known):
                 raise InputError(
                     f"{option}: {who} uses no word features{' or vectors' * (len(uses) > 1)}: leave it out"
                 )
-        if self.embeddings is not None and self.word_features is not None and "embeddings" not in known:
-            raise InputError("give --embeddings or --word-features, not both")
-        if self.real_features and (self.embeddings is None or self.word_features is not None):
+        for option, path in (("--embeddings", self.embeddings), ("--learn-embeddings", self.learn_embeddings)):
+            if path is not None and self.word_features is not None and "embeddings" not in known:
+                raise InputError(f"give {option} or --word-features, not both")
+        no_vectors = self.embeddings is None and self.learn_embeddings is None
+        if self.real_features and (no_vectors or self.word_features is not None):
             raise InputError("--real-features takes the numbers of word vectors: give --embeddings FILE alone")
         if self.real_features and "word_features" not in known:
             raise InputError(f"--real-features: {who} uses no word features: leave it out")
 
-    def read(
-        self, known: Collection[str], training: Sequence[str], wanted: Sequence[str] | None = None
-    ) -> dict[str, Any]:
+    def read(self, known: Collection[str], vocabulary: Sequence[str] | None, training: Corpus) -> dict[str, Any]:
         """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
-        Only vectors of the words `wanted` are read, or all if it is None. They are also converted to features, unless a
-        file gives the features: to binary ones, or to numbers, which are standardized over the `training` vocabulary.
+        Only vectors of the vocabulary are read, or all if it is None. They are also converted to features, unless a
+        file gives the features: to binary ones, or to numbers, which are standardized over the training vocabulary.
+        Vectors may be learned from the training data or another corpus instead.
         """
         from metalda import Embeddings, WordFeatures
 
         found: dict[str, Any] = {}
         if self.embeddings is not None:
-            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=wanted)
+            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+        elif self.learn_embeddings is not None:
+            source = training if self.learn_embeddings == "self" else _read_alike(self.learn_embeddings, training)
+            found["embeddings"] = Embeddings.learn(source, min(EMBEDDING_DIMENSION, len(source.vocabulary)))
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
         elif "embeddings" in found and "word_features" in known:
             vectors = found["embeddings"]
-            found["word_features"] = vectors.standardize(training) if self.real_features else vectors.binarize()
+            found["word_features"] = (
+                vectors.standardize(training.vocabulary) if self.real_features else vectors.binarize()
+            )
         return {name: value for name, value in found.items() if name in known}
+
+
+def _read_alike(name: str, training: Corpus) -> Corpus:
+    """Read a corpus without its labels, tokenized like the training data, or load a prepared one."""
+    from metalda.corpus import Corpus, Schema
+
+    path = options.data_location(name)
+    if is_saved(path):
+        return Corpus.load(path)
+    schema = training.schema or Schema(stop_words=None).fitted()
+    return Corpus.read(path, schema=schema, labels=[], min_df="auto")
 
 
 def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
@@ -246,24 +297,36 @@ def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
 
 
 def _stop_words(values: list[str] | None, *, lowercase: bool) -> dict[str, Any]:
-    """Return the argument for ``english``, ``none`` and files with a word per line; none if the option is not given."""
+    """Return the argument for ``auto``, ``none``, languages, and files; none if the option is not given."""
     if not values:
         return {}
-    if "none" in values:
-        if set(values) != {"none"}:
-            raise InputError("--stop-words none excludes other lists: leave it out, or give it alone")
-        return {"stop_words": None}
-    if set(values) == {"english"}:
-        return {"stop_words": "english"}
-    words = [word for value in values for word in (["english"] if value == "english" else _words_of_file(value))]
+    for word, value in (("none", None), ("auto", "auto")):
+        if word in values:
+            if set(values) != {word}:
+                raise InputError(f"--stop-words {word} excludes other lists: leave it out, or give it alone")
+            return {"stop_words": value}
+    lists = [_language_or_file(value) for value in dict.fromkeys(values)]
+    if len(lists) == 1 and isinstance(lists[0], str):
+        return {"stop_words": lists[0]}
+    from metalda.corpus.languages import stop_words
+
+    words = [word for each in lists for word in (stop_words(each) if isinstance(each, str) else each)]
     return {"stop_words": [word.lower() for word in words] if lowercase else words}
 
 
-def _words_of_file(name: str) -> list[str]:
+def _language_or_file(value: str) -> str | list[str]:
+    """Return the code of a language, or the words of a file, of which there is one per line."""
     from metalda.corpus.files import read_lines
+    from metalda.corpus.languages import stop_word_code
     from metalda.corpus.stream import locate_data
 
-    path = locate_data(name)
-    if not path.exists():
-        raise InputError(f"--stop-words {name}: expected english, none, or a file with a word per line")
-    return [word for line in read_lines(path) if (word := line.strip())]
+    try:
+        return stop_word_code(value)
+    except InputError:
+        path = locate_data(value)
+        if not path.exists():
+            raise InputError(
+                f"--stop-words {value}: expected auto, none, a language such as de or german, or a file with a word "
+                "per line"
+            ) from None
+        return [word for line in read_lines(path) if (word := line.strip())]

@@ -149,7 +149,7 @@ def fit(
     formula = given or formula_options.formula(corpus.schema)
     if formula is not None:
         estimator.set_params(prevalence=formula)
-    found = word_files.read(known, corpus.vocabulary, corpus.vocabulary if vocabulary_only else None)
+    found = word_files.read(known, corpus.vocabulary if vocabulary_only else None, corpus)
     if not quiet:
         tables.print_input(data, corpus, found)
         if earlier is not None:

@@ -261,10 +261,68 @@ StopWords = Annotated[
     list[str] | None,
     typer.Option(
         "--stop-words",
-        metavar="english|none|FILE",
-        help="Stop words to remove; a FILE has one per line. Repeat the option to join lists. By default english, but "
-        "none for documents that are lists of tokens.",
+        metavar="auto|none|LANGUAGE|FILE",
+        help="Stop words to remove: of a language (de, german), or a FILE with one per line. Repeat the option to join "
+        "lists. auto, the default, guesses the language; documents that are lists of tokens keep all words.",
         show_default=False,
+        rich_help_panel=TEXT,
+    ),
+]
+Stem = Annotated[
+    str | None,
+    typer.Option(
+        "--stem",
+        metavar="LANGUAGE",
+        help="Reduce words to their stems by the Snowball stemmer of a language, such as de or german.",
+        show_default=False,
+        rich_help_panel=TEXT,
+    ),
+]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="MODULE:FUNCTION|characters:N",
+        help="Split texts by a Python function, such as jieba:lcut, which is imported and run; or scripts without "
+        "spaces into N characters each.",
+        show_default=False,
+        rich_help_panel=TEXT,
+    ),
+]
+Phrases = Annotated[
+    bool,
+    typer.Option(
+        "--phrases",
+        help="Find pairs of words that occur together more often than by chance, and join them: new_york.",
+        rich_help_panel=TEXT,
+    ),
+]
+PhraseMinCount = Annotated[
+    int | None,
+    typer.Option(
+        "--phrase-min-count",
+        metavar="N",
+        min=1,
+        help="Phrases occur at least N times.",
+        show_default="10",
+        rich_help_panel=TEXT,
+    ),
+]
+PhraseThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--phrase-threshold",
+        metavar="NUMBER",
+        help="The smallest NPMI of a phrase: 1 for words that only occur together, 0 for chance.",
+        show_default="0.5",
+        rich_help_panel=TEXT,
+    ),
+]
+AllowTokenizer = Annotated[
+    bool,
+    typer.Option(
+        "--allow-tokenizer",
+        help="Import and run the function that tokenized the training texts, if MODEL names one.",
         rich_help_panel=TEXT,
     ),
 ]

@@ -5,14 +5,22 @@ Names are imported when they are first used, so that the command line can list f
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["FORMATS", "Corpus", "NamedMatrix", "Schema", "as_labels"]
+__all__ = ["FORMATS", "Corpus", "NamedMatrix", "Schema", "as_labels", "stop_words"]
 
-_HOME = {"FORMATS": "formats", "Corpus": "corpus", "NamedMatrix": "matrix", "Schema": "schema", "as_labels": "labels"}
+_HOME = {
+    "FORMATS": "formats",
+    "Corpus": "corpus",
+    "NamedMatrix": "matrix",
+    "Schema": "schema",
+    "as_labels": "labels",
+    "stop_words": "languages",
+}
 
 if TYPE_CHECKING:
     from metalda.corpus.corpus import Corpus
     from metalda.corpus.formats import FORMATS
     from metalda.corpus.labels import as_labels
+    from metalda.corpus.languages import stop_words
     from metalda.corpus.matrix import NamedMatrix
     from metalda.corpus.schema import Schema
 

@@ -15,11 +15,12 @@ from scipy.sparse import csr_array, hstack
 from metalda.corpus.columns import as_ids
 from metalda.corpus.counts import expand_counts
 from metalda.corpus.hints import warn_of_label_columns
+from metalda.corpus.inspection import inspected
 from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
+from metalda.corpus.schema import AUTO, PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
 from metalda.corpus.vectors import standardize_vectors
@@ -42,6 +43,11 @@ _TOKENIZING = (
     "lowercase",
     "token_pattern",
     "stop_words",
+    "stem",
+    "tokenizer",
+    "phrases",
+    "phrase_min_count",
+    "phrase_threshold",
     "ngram_range",
     "min_df",
     "max_df",
@@ -132,7 +138,12 @@ class Corpus:
         *,
         lowercase: bool = True,
         token_pattern: str = TOKEN_PATTERN,
-        stop_words: StopWords = "english",
+        stop_words: StopWords = AUTO,
+        stem: str | None = None,
+        tokenizer: str | Callable[[str], Sequence[str]] | None = None,
+        phrases: bool | Sequence[Sequence[str]] = False,
+        phrase_min_count: int = PHRASE_MIN_COUNT,
+        phrase_threshold: float = PHRASE_THRESHOLD,
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float | str = AUTO,
         max_df: float | str = AUTO,
@@ -150,10 +161,26 @@ class Corpus:
             A label per document, lists of labels, or an indicator matrix or frame.
         ids : iterable, optional
             An id per document.
-        stop_words : "english", iterable of str or None
-            Words to drop. English stop words are dropped by default, because words such as "the" and "of" occur in
-            all documents and would fill the top words of every topic. ``["english", "film"]`` drops the English list
-            and "film". None keeps all words.
+        stop_words : str, iterable of str or None
+            Words to drop, because words such as "the" and "of" occur in all documents and would fill the top words of
+            every topic: those of a language, by its code (``"de"``) or name (``"german"``), or a list of words.
+            ``"auto"`` guesses the language from the first documents, and says if it is not English; English if it is
+            not clear. ``["english", "film"]`` drops the English list and "film", and
+            ``[*metalda.stop_words("de"), "film"]`` the German list. None keeps all words.
+        stem : str, optional
+            Reduce words to their stems by the Snowball stemmer of a language: ``"german"`` or ``"de"``.
+        tokenizer : str or callable, optional
+            Splits a text into words, in place of `token_pattern`, for languages that are written without spaces: the
+            import path of a function, such as ``"jieba:lcut"``; ``"characters:2"`` for pairs of characters; or a
+            function, which is not saved with a model. Tokens without a letter or digit are dropped. By default texts
+            with many letters of such scripts are cut into pairs of characters, with a hint.
+        phrases : bool or list of pairs
+            Join two words that stand next to each other, after stop words were dropped, more often than by chance:
+            ``"new_york"``. The phrases that are found become part of the schema, and are joined in new texts. A list of
+            pairs, such as ``[("new", "york")]``, joins these only.
+        phrase_min_count, phrase_threshold : int, float
+            How often a phrase must occur, and its smallest NPMI (normalized pointwise mutual information): 1 for words
+            that only occur together, 0 for words that do so by chance.
         min_df, max_df : int, float or "auto"
             Drop words that occur in fewer, or in more, documents: a number of documents, or a share of them as a float.
             With "auto", all words of fewer than 100 documents are kept; from 100 documents words in a single document
@@ -162,13 +189,15 @@ class Corpus:
         lowercase, token_pattern, ngram_range, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """
-        if isinstance(texts, str | bytes) or hasattr(texts, "columns"):
-            kind = "one string" if isinstance(texts, str | bytes) else "a frame"
-            raise InputError(f"texts must be a list of strings, not {kind} (a frame is for Corpus.from_frame)")
         settings: dict[str, Any] = {
             "lowercase": lowercase,
             "token_pattern": token_pattern,
             "stop_words": stop_words,
+            "stem": stem,
+            "tokenizer": tokenizer,
+            "phrases": phrases,
+            "phrase_min_count": phrase_min_count,
+            "phrase_threshold": phrase_threshold,
             "ngram_range": ngram_range,
             "min_df": min_df,
             "max_df": max_df,
@@ -176,8 +205,16 @@ class Corpus:
             "analyzer": analyzer,
             "vocabulary": vocabulary,
         }
-        documents = (Document(_checked_text(i, text)) for i, text in enumerate(texts))
-        return cls(**collect(Source("corpus", documents, Schema(**settings))))._with_meta(labels, ids)
+        return cls._read_texts(inspected(_texts_source(texts, Schema(**settings))), labels, ids)
+
+    @classmethod
+    def texts_like(cls, texts: Iterable[str | None], labels: Any, schema: Schema) -> Corpus:
+        """Tokenize new texts by the schema of a corpus or model: nothing is guessed, and all words are kept."""
+        return cls._read_texts(_texts_source(texts, schema), labels, None)
+
+    @classmethod
+    def _read_texts(cls, source: Source, labels: Any, ids: Iterable[Any] | None) -> Corpus:
+        return cls(**collect(source))._with_meta(labels, ids)
 
     @classmethod
     @names_wrong_keywords()
@@ -253,8 +290,10 @@ class Corpus:
             decimal=decimal,
             **tokenizing,
         )
-        corpus = cls(**collect(frame_source(frame, found)))
-        return corpus if schema is not None else corpus._with_hints()
+        source = frame_source(frame, found)
+        if schema is not None:
+            return cls(**collect(source))
+        return cls(**collect(inspected(source)))._with_hints()
 
     @classmethod
     @names_wrong_keywords(*_TOKENIZING)
@@ -315,8 +354,8 @@ class Corpus:
         verbose : bool
             Show a progress bar, if there is a terminal.
         **tokenizing
-            The settings of `from_texts`. English stop words are dropped from texts, but not from lists of tokens or
-            the format "java", which keeps all words also with respect to `min_df` and `max_df`.
+            The settings of `from_texts`. Stop words are dropped from texts, but not from lists of tokens or the format
+            "java", which keeps all words also with respect to `min_df` and `max_df`.
         """
         place: Any = locate_data(path)
         found = Schema.for_path(
@@ -334,8 +373,10 @@ class Corpus:
             max_document_bytes=max_document_bytes,
             **tokenizing,
         )
-        corpus = cls(**collect(open_source(place, found, verbose=verbose)))
-        return corpus if schema is not None else corpus._with_hints()
+        source = open_source(place, found, verbose=verbose)
+        if schema is not None:
+            return cls(**collect(source))
+        return cls(**collect(inspected(source)))._with_hints()
 
     @classmethod
     @names_wrong_keywords(*_COLUMNS, *_TOKENIZING, "max_document_bytes")
@@ -379,8 +420,9 @@ class Corpus:
         """
         place: Any = locate_data(path)
         found = Schema.for_path(place, schema, **reading)
-        prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume)
-        corpus = cls.load(output)
+        guess = schema is None
+        prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume, guess=guess)
+        corpus = cls.load(output, allow_tokenizer=found.allow_tokenizer)
         return corpus if schema is not None else corpus._with_hints()
 
     def _with_hints(self) -> Corpus:
@@ -505,9 +547,12 @@ class Corpus:
         save_parts(path, *self._parts)
 
     @classmethod
-    def load(cls, path: PathLike, *, mmap: bool = True) -> Corpus:
-        """Load a saved corpus; with ``mmap`` the words stay on disk until they are used."""
-        parts = load_parts(path, mmap=mmap)
+    def load(cls, path: PathLike, *, mmap: bool = True, allow_tokenizer: bool = False) -> Corpus:
+        """Load a saved corpus; with ``mmap`` the words stay on disk until they are used.
+
+        `allow_tokenizer` allows the tokenizer that its schema names, to tokenize new texts, as in `metalda.load`.
+        """
+        parts = load_parts(path, mmap=mmap, allow_tokenizer=allow_tokenizer)
         with reading_damage(path, "corpus", "save or prepare it again"):
             return cls(**parts)
 
@@ -538,6 +583,13 @@ class Corpus:
         n_more = len(self) - n_shown
         note = f"… and {n_more:,} more" if n_more else ""
         return html_table(repr(self), list(columns), zip(*columns.values(), strict=False), note)
+
+
+def _texts_source(texts: Iterable[str | None], schema: Schema) -> Source:
+    if isinstance(texts, str | bytes) or hasattr(texts, "columns"):
+        kind = "one string" if isinstance(texts, str | bytes) else "a frame"
+        raise InputError(f"texts must be a list of strings, not {kind} (a frame is for Corpus.from_frame)")
+    return Source("corpus", (Document(_checked_text(i, text)) for i, text in enumerate(texts)), schema)
 
 
 def _checked_text(i: int, text: Any) -> str:

@@ -6,7 +6,7 @@ The merged arrays are streamed, so that memory holds the vocabulary and one part
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, hstack
 
 from metalda.corpus.labels import LabelCollector, sort_names
 from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.phrases import Pair, TokenArrays, as_pairs, find_pairs, join_pairs
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.vocabulary import TokenCollector, choose_words, document_frequency, no_words_left, renumber
@@ -105,15 +106,14 @@ class PartWriter:
             raise type(error)(f"{self.source}: {error}") from None
         label_columns, label_offsets, label_names = labels.numbered()
         id_bytes, id_offsets = pack_words(ids)
-        fixed = self.schema.vocabulary is not None
-        word_bytes, word_offsets = pack_words(() if fixed else vocabulary)
+        if self.schema.vocabulary is not None:
+            described = _describe_words(words[:0], np.zeros(1, np.int64), ())
+        else:
+            described = _describe_words(words, offsets, vocabulary)
         arrays: dict[str, Any] = {
             "words": words,
             "offsets": offsets,
-            "word_bytes": word_bytes,
-            "word_offsets": word_offsets,
-            "frequency": np.empty(0, np.int64) if fixed else document_frequency(words, offsets, len(vocabulary)),
-            "totals": np.empty(0, np.int64) if fixed else np.bincount(words, minlength=len(vocabulary)),
+            **described,
             "label_columns": label_columns,
             "label_offsets": label_offsets,
             "id_bytes": id_bytes,
@@ -135,6 +135,46 @@ def read_parts(folder: Path, n_parts: int) -> Iterator[CorpusPart]:
             part = CorpusPart(**fields)
             part.check()
         yield part
+
+
+def join_phrases(parts: Parts, schema: Schema, folder: Path) -> tuple[Pair, ...]:
+    """Find the phrases of all parts, and write the parts with phrases to a folder, for `read_parts`."""
+    ids: dict[str, int] = {}
+    totals = np.zeros(0, np.int64)
+    numbers: list[NDArray[np.int32]] = []  # the ids over all parts of the words of each part
+    for part in parts():
+        own = part.vocabulary
+        numbers.append(np.fromiter((ids.setdefault(word, len(ids)) for word in own), np.int32, len(own)))
+        totals = np.concatenate([totals, np.zeros(len(ids) - len(totals), np.int64)])
+        totals[numbers[-1]] += part.totals
+    pieces = (TokenArrays(at[part.words], part.offsets) for at, part in zip(numbers, parts(), strict=True))
+    pairs = find_pairs(pieces, totals, *schema.phrase_limits)
+    for number, part in enumerate(parts()):
+        places = np.full(len(ids), -1, np.int64)
+        places[numbers[number]] = np.arange(len(part.frequency))
+        own_pairs = places[pairs]
+        _write_joined(_place(folder, number), part, own_pairs[(own_pairs >= 0).all(axis=1)])
+    return as_pairs(list(ids), pairs)
+
+
+def _write_joined(place: Path, part: CorpusPart, pairs: NDArray[np.int64]) -> None:
+    words, offsets, vocabulary = join_pairs(part.words, part.offsets, list(part.vocabulary), pairs)
+    arrays = {each.name: getattr(part, each.name) for each in fields(part) if each.name != "label_names"}
+    arrays |= {"words": words, "offsets": offsets, **_describe_words(words, offsets, vocabulary)}
+    write_folder(place, "part", {"label_names": part.label_names}, arrays)
+
+
+def _describe_words(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Return the vocabulary of a part, and how often each word occurs."""
+    word_bytes, word_offsets = pack_words(vocabulary)
+    return {
+        "word_bytes": word_bytes,
+        "word_offsets": word_offsets,
+        "frequency": document_frequency(words, offsets, len(vocabulary)),
+        "totals": np.bincount(words, minlength=len(vocabulary)),
+    }
 
 
 def in_parts(documents: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:

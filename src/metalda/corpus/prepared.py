@@ -20,8 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from metalda.corpus.inspection import inspected
 from metalda.corpus.matrix import NamedMatrix
-from metalda.corpus.parts import PartWriter, in_parts, largest_part, merge_ids, merge_labels, merge_words, read_parts
+from metalda.corpus.parts import (
+    PartWriter,
+    in_parts,
+    join_phrases,
+    largest_part,
+    merge_ids,
+    merge_labels,
+    merge_words,
+    read_parts,
+)
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import Source, open_source
 from metalda.corpus.stream import Stream
@@ -43,10 +53,10 @@ from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
 
-_CORPUS, _PREPARATION = "corpus", "preparation"
-_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
-_MERGING = ("min_df", "max_df", "max_features", "vocabulary")
-_WITHOUT_EFFECT = ("max_document_bytes",)  # on the parts: data above the limit have none
+_CORPUS, _PREPARATION, _JOINED = "corpus", "preparation", "joined"
+_TOKENIZING = ("lowercase", "token_pattern", "stop_words", "stem", "tokenizer", "ngram_range", "analyzer", "phrases")
+_MERGING = ("min_df", "max_df", "max_features", "vocabulary", "phrase_min_count", "phrase_threshold")
+_WITHOUT_EFFECT = ("max_document_bytes", "allow_tokenizer")  # on the parts: data above the limit have none
 
 
 def save_parts(
@@ -80,7 +90,7 @@ def _write_corpus(
     write_folder(path, _CORPUS, document, arrays, layout="npy")
 
 
-def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
+def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> dict[str, Any]:
     """Read the fields of a saved corpus."""
     document, arrays = read_folder(path, _CORPUS, mmap=mmap)
     with reading_damage(path, _CORPUS, "save or prepare it again"):
@@ -98,7 +108,7 @@ def load_parts(path: PathLike, *, mmap: bool) -> dict[str, Any]:
             "vocabulary": check_names("vocabulary", document["vocabulary"]),
             "labels": None if document["labels"] is None else _load_labels(document["labels"], arrays),
             "ids": ids,
-            "schema": None if schema is None else Schema.from_json(schema),
+            "schema": None if schema is None else Schema.from_json(schema, allow_tokenizer=allow_tokenizer),
         }
 
 
@@ -120,13 +130,20 @@ def prepare_corpus(
     n_jobs: int | None = 1,
     verbose: bool = False,
     resume: bool = True,
+    guess: bool = True,
 ) -> None:
-    """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`."""
+    """Write the corpus of a file or folder to a folder, given its schema from `Schema.for_path`.
+
+    With `guess` the first documents show the language and the script of the texts, as in `inspected`.
+    """
     if n_jobs == 0:
         raise InputError("n_jobs=0: at least 1 process is needed, or -1 for all cores")
     _check_outside(path, folder)
     source = open_source(path, schema, verbose=verbose)
     check_writable(folder, _CORPUS)
+    if guess:
+        source = inspected(source)
+        schema = source.schema
     if isinstance(path, Stream):
         parts = _scratch_of_stream(path, folder, resume)
     else:
@@ -161,7 +178,13 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
 
 def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
-    parts = partial(read_parts, writer.folder, n_parts)
+    parts, phrases = partial(read_parts, writer.folder, n_parts), None
+    if writer.schema.phrases is True:
+        joined = writer.folder / _JOINED
+        shutil.rmtree(joined, ignore_errors=True)  # of an interrupted call
+        joined.mkdir()
+        phrases = join_phrases(parts, writer.schema, joined)
+        parts = partial(read_parts, joined, n_parts)
     n_documents = sum(len(part) for part in parts())
     with tempfile.TemporaryFile(dir=writer.folder) as numbers:
         try:
@@ -174,7 +197,7 @@ def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path,
         if names is not None:
             arrays |= labels.arrays(parts, n_documents)
         arrays |= merge_ids(parts, n_documents)
-        _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema())
+        _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema(phrases))
 
 
 def _with_bar(parts: Callable[[], Iterable[Any]], n_parts: int, verbose: bool) -> Iterator[Any]:

@@ -16,21 +16,31 @@ from typing import Any
 
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, text_codec, uncompressed_suffix
 from metalda.corpus.formats import FORMATS, find_format
+from metalda.corpus.languages import ENGLISH, stem_algorithm, stop_word_code, stop_words
 from metalda.corpus.stream import Stream
 from metalda.corpus.token_pattern import compile_pattern
+from metalda.corpus.tokenizers import check_tokenizer, runs_code
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
-FUNCTION = "function"  # the analyzer of a fitted schema if it was a function, since functions are not kept
+FUNCTION = "function"  # the analyzer or tokenizer of a fitted schema if it was a function: functions are not kept
 
 _MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
 _COLUMNS = ("text", "labels", "id", "bins", "numbers")
-_NONE_IS_A_VALUE = ("stop_words", "analyzer", "max_features", "vocabulary")
-AUTO = "auto"  # min_df and max_df that follow from the number of documents
+_NONE_IS_A_VALUE = ("stop_words", "stem", "tokenizer", "analyzer", "max_features", "vocabulary")
+_NOT_SAVED = ("max_document_bytes", "allow_tokenizer")
+AUTO = "auto"  # min_df and max_df that follow from the number of documents; stop words of the language of the texts
 NO_FREQUENCY_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
-_FILTERS: dict[str, Any] = {**NO_FREQUENCY_FILTERS, "max_features": None, "vocabulary": None}
+PHRASE_MIN_COUNT, PHRASE_THRESHOLD = 10, 0.5
+_FILTERS: dict[str, Any] = {
+    **NO_FREQUENCY_FILTERS,
+    "max_features": None,
+    "vocabulary": None,
+    "phrase_min_count": PHRASE_MIN_COUNT,
+    "phrase_threshold": PHRASE_THRESHOLD,
+}
 _AUTO_MIN_DF = ((1000, 5), (100, 2))  # from this number of documents
 _AUTO_MAX_DF, _AUTO_MAX_DF_FROM = 0.5, 100
 
@@ -72,11 +82,29 @@ class Schema:
     max_document_bytes : int
         Refuse files with a document (a line, record, row, file or page) above this size, 100 MB by default. Otherwise
         a small compressed file could fill the memory. A fitted schema has the default.
-    lowercase, token_pattern, stop_words, ngram_range, analyzer
-        How texts become words, as in scikit-learn's `CountVectorizer`. ``stop_words="english"`` is the default in
-        Python and on the command line: words such as "the" and "of" occur in all documents, and without the list they
-        fill the top words of every topic. A list that contains "english" drops the English list and the other words.
-        None keeps all words. Documents that are lists of tokens keep all tokens.
+    lowercase, token_pattern, ngram_range, analyzer
+        How texts become words, as in scikit-learn's `CountVectorizer`. Texts are normalized first (NFC; soft hyphens
+        are removed).
+    stop_words : str, sequence of str or None
+        Words such as "the" and "of", which occur in all documents and would fill the top words of every topic: those
+        of a language, by its code ("de") or name ("german"), or a list of words. "auto", the default, guesses the
+        language from the first documents; if it is not clear, it is English. A list that contains "english" drops the
+        English list and the other words. None keeps all words. Documents that are lists of tokens keep all tokens.
+    stem : str, optional
+        The language of a Snowball stemmer, which reduces words to their stems: a code ("de") or a name ("german").
+    tokenizer : str or callable, optional
+        Splits texts into words, in place of `token_pattern`: the import path of a function, such as "jieba:lcut";
+        "characters:2" for pairs of characters of scripts without spaces, and words of other scripts; or a function,
+        which is not saved. By default "characters:2" for texts of such scripts.
+    allow_tokenizer : bool
+        Whether a tokenizer may be imported. False in the schema of a saved model or corpus, unless it is loaded with
+        ``allow_tokenizer=True``; not saved.
+    phrases : bool or sequence of pairs of str
+        Join words that often stand next to each other (without the stop words between them), such as "new_york". True
+        finds them in the training data; a fitted schema has the pairs that were found. Pairs may also be given.
+    phrase_min_count, phrase_threshold
+        With ``phrases=True``: how often a pair must occur, and its smallest NPMI (normalized pointwise mutual
+        information), between -1 and 1.
     min_df, max_df, max_features, vocabulary
         Which words are kept, as in `CountVectorizer`, except that the default of `min_df` and `max_df` is "auto": it
         keeps all words of fewer than 100 documents; below 1,000 documents it drops words that occur in one document,
@@ -109,9 +137,15 @@ class Schema:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     lowercase: bool = True
     token_pattern: str = TOKEN_PATTERN
-    stop_words: str | Sequence[str] | None = "english"
+    stop_words: str | Sequence[str] | None = AUTO
+    stem: str | None = None
+    tokenizer: str | Callable[[str], Sequence[str]] | None = None
+    allow_tokenizer: bool = field(default=True, compare=False)
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: str | Callable[[str], Sequence[str]] | None = None
+    phrases: bool | Sequence[Sequence[str]] = False
+    phrase_min_count: int = PHRASE_MIN_COUNT
+    phrase_threshold: float = PHRASE_THRESHOLD
     min_df: float | str = AUTO
     max_df: float | str = AUTO
     max_features: int | None = None
@@ -130,6 +164,8 @@ class Schema:
             "numbers": {name: _scale(name, spec) for name, spec in _mapping("numbers", numbers).items()},
             "vectors": {name: _scale(name, spec) for name, spec in _mapping("vectors", given["vectors"]).items()},
             "stop_words": _stop_words(given["stop_words"]),
+            "stem": None if given["stem"] is None else _stem(given["stem"]),
+            "phrases": _phrases(given["phrases"]),
             "ngram_range": _ngram_range(given["ngram_range"]),
             "vocabulary": None if given["vocabulary"] is None else fixed_vocabulary(given["vocabulary"]),
         }
@@ -152,7 +188,41 @@ class Schema:
         text_codec(self.encoding)
         if not (callable(self.analyzer) or self.analyzer in (None, FUNCTION, *_ANALYZERS)):
             raise InputError(f"analyzer={self.analyzer!r}: give {', '.join(map(repr, _ANALYZERS))} or a function")
+        self._check_words()
+        self._check_phrases()
         self._check_filters()
+
+    def _check_phrases(self) -> None:
+        count, threshold = self.phrase_min_count, self.phrase_threshold
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise InputError(f"phrase_min_count={count!r}: an integer of at least 1 is needed (--phrase-min-count)")
+        if not _is_finite(threshold) or not -1 <= threshold <= 1:
+            raise InputError(
+                f"phrase_threshold={threshold!r}: a number between -1 and 1 is needed (--phrase-threshold)"
+            )
+        if self.phrases is False or self.phrases == ():
+            return
+        if self.ngram_range != (1, 1):
+            raise InputError("phrases and ngram_range exclude each other: give one (--phrases, --ngrams)")
+        if self.analyzer in ("char", "char_wb"):
+            raise InputError(f"phrases consist of words, but the analyzer is {self.analyzer!r}: give one of them")
+        if self.phrases is True and self.vocabulary is not None:
+            raise InputError("phrases=True and vocabulary= exclude each other: give the phrases as a list of pairs")
+
+    def _check_words(self) -> None:
+        """Check the settings that only apply to words, and no two of which may contradict each other."""
+        tokenizer = self.tokenizer
+        if not isinstance(self.allow_tokenizer, bool):
+            raise InputError(f"allow_tokenizer={self.allow_tokenizer!r}: True or False is needed")
+        if tokenizer is not None and tokenizer != FUNCTION and not callable(tokenizer):
+            if not isinstance(tokenizer, str):
+                raise InputError(f"tokenizer={tokenizer!r}: give the import path of a function, or a function")
+            check_tokenizer(tokenizer)
+        if tokenizer is not None and self.token_pattern != TOKEN_PATTERN:
+            raise InputError("tokenizer and token_pattern exclude each other: give one (--tokenizer, --token-pattern)")
+        for name in ("tokenizer", "stem"):
+            if getattr(self, name) is not None and self.analyzer not in (None, "word"):
+                raise InputError(f"{name} has no effect on the analyzer {self.analyzer!r}: give one of them")
 
     def _check_filters(self) -> None:
         for name in ("min_df", "max_df"):
@@ -185,6 +255,11 @@ class Schema:
         return low, high
 
     @property
+    def phrase_limits(self) -> tuple[int, float]:
+        """Return how often a phrase must occur, and its smallest NPMI."""
+        return int(self.phrase_min_count), float(self.phrase_threshold)
+
+    @property
     def has_labels(self) -> bool:
         """Return whether some column gives labels or numbers."""
         return bool(self.labels or self.bins or self.numbers or self.vectors)
@@ -194,16 +269,18 @@ class Schema:
         """Return center and scale of the numbers that a corpus has standardized."""
         return {column: scale for column, scale in {**self.numbers, **self.vectors}.items() if scale is not None}
 
-    @property
-    def tokenizing(self) -> dict[str, Any]:
-        """Return how texts become words, as arguments of `Corpus.from_texts`."""
-        if self.analyzer == FUNCTION:
+    def require_tokenizer(self) -> None:
+        """Raise InputError if texts cannot be tokenized: by a function that was not kept, or that is not allowed."""
+        if FUNCTION in (self.analyzer, self.tokenizer):
             raise InputError(
                 "the model was trained on texts that your own function tokenized, and functions are not saved; use the "
                 "model in Python, with documents from Corpus.from_texts(texts, analyzer=...)"
             )
-        names = ("lowercase", "token_pattern", "stop_words", "ngram_range", "analyzer")
-        return {name: getattr(self, name) for name in names}
+        if runs_code(self.tokenizer) and not self.allow_tokenizer:
+            raise InputError(
+                f"the texts of training were tokenized by {self.tokenizer!r}, and to tokenize new ones runs this "
+                "function: if you trust it, load the model or corpus with allow_tokenizer=True (--allow-tokenizer)"
+            )
 
     def fits(self, X: Any) -> bool:
         """Return whether X is a frame with the text columns of this schema, which hold texts or lists of tokens."""
@@ -224,6 +301,8 @@ class Schema:
         given = {name: value for name, value in given.items() if value is not None or name in _NONE_IS_A_VALUE}
         if "labels" in given:
             given = {"bins": {}, "numbers": {}, **given}
+        if "tokenizer" in given:  # who names a tokenizer allows it
+            given = {"allow_tokenizer": True, **given}
         return replace(self, **given)
 
     @classmethod
@@ -257,21 +336,29 @@ class Schema:
 
     def fitted(self, **found: Any) -> Schema:
         """Return the schema for new documents: with the columns, edges and scales `found`, without filters."""
-        analyzer = FUNCTION if callable(self.analyzer) else self.analyzer
-        return replace(self, **{**found, **_FILTERS, "analyzer": analyzer, "max_document_bytes": MAX_DOCUMENT_BYTES})
+        kept = {
+            "analyzer": FUNCTION if callable(self.analyzer) else self.analyzer,
+            "tokenizer": FUNCTION if callable(self.tokenizer) else self.tokenizer,
+            "stop_words": ENGLISH if self.stop_words == AUTO else self.stop_words,
+            "max_document_bytes": MAX_DOCUMENT_BYTES,
+        }
+        return replace(self, **{**found, **_FILTERS, **kept})
 
     def to_json(self) -> dict[str, Any]:
         """Return a fitted schema as plain data for JSON."""
-        return {name: value for name, value in asdict(self).items() if name != "max_document_bytes"}
+        return {name: value for name, value in asdict(self).items() if name not in _NOT_SAVED}
 
     @classmethod
-    def from_json(cls, saved: Any) -> Schema:
-        """Return the fitted schema that `to_json` wrote; ValueError if the data are damaged."""
-        names = {each.name for each in fields(cls)} - {"max_document_bytes"}
+    def from_json(cls, saved: Any, *, allow_tokenizer: bool = False) -> Schema:
+        """Return the fitted schema that `to_json` wrote; ValueError if the data are damaged.
+
+        Its tokenizer is not imported here, and later only if it is allowed.
+        """
+        names = {each.name for each in fields(cls)} - set(_NOT_SAVED)
         if not isinstance(saved, dict) or set(saved) != names:
             raise ValueError("the schema does not have the fields of a schema")
         try:
-            schema = cls(**saved)
+            schema = cls(**saved, allow_tokenizer=allow_tokenizer)
             compile_pattern(schema.token_pattern)
         except (InputError, TypeError) as error:
             raise ValueError(f"the schema is not valid: {error}") from error
@@ -280,6 +367,8 @@ class Schema:
             raise ValueError("the schema has bins without edges, or numbers without a scale")
         if any(getattr(schema, name) != value for name, value in _FILTERS.items()):
             raise ValueError("the schema has filters, which are for training only")
+        if schema.stop_words == AUTO or schema.phrases is True:
+            raise ValueError("the schema has stop words or phrases that are still to be found")
         return schema
 
 
@@ -358,19 +447,43 @@ def _is_finite(value: Any) -> bool:
 
 
 def _stop_words(value: Any) -> str | tuple[str, ...] | None:
-    """Return ``"english"``, a sorted tuple of words, or None; in a list, "english" adds the English list."""
-    if value is None or (isinstance(value, str) and value == "english"):
+    """Return "auto", "english", the code of a language, a sorted tuple of words, or None.
+
+    In a list, "english" adds the English list. Other names and codes are words there, such as "de" and "la" in French.
+    """
+    if value is None or (isinstance(value, str) and value in (AUTO, ENGLISH)):
         return value
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise InputError(f"stop_words={value!r}: give 'english' or a list of words")
+    if isinstance(value, str):
+        return stop_word_code(value)
+    if not hasattr(value, "__iter__"):
+        raise InputError(f"stop_words={value!r}: give a language such as 'english', or a list of words")
     words = list(value)
     if not all(isinstance(word, str) for word in words):
-        raise InputError("stop_words: give 'english' or a list of words")
-    if "english" in words:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        words += ENGLISH_STOP_WORDS
+        raise InputError("stop_words: give a language such as 'english', or a list of words")
+    if ENGLISH in words:
+        words += stop_words(ENGLISH)
     return tuple(sorted(set(words)))
+
+
+def _stem(value: Any) -> str:
+    """Return the name of a Snowball stemmer."""
+    if not isinstance(value, str):
+        raise InputError(f"stem={value!r}: give a language, such as 'german'")
+    return stem_algorithm(value)
+
+
+def _phrases(value: Any) -> bool | tuple[tuple[str, str], ...]:
+    """Return True, False, or a tuple of pairs."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+        raise InputError(f"phrases={value!r}: give True, or a list of pairs of words (--phrases)")
+    pairs = list(value)
+    for pair in pairs:
+        is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+        if not is_pair or not all(isinstance(word, str) and word for word in pair):
+            raise InputError(f"phrases: {pair!r} is not a pair of words, such as ('new', 'york')")
+    return tuple((first, second) for first, second in pairs)
 
 
 def _ngram_range(value: Any) -> tuple[int, int]:

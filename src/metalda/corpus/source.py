@@ -15,6 +15,7 @@ from metalda.corpus.files import MAX_DOCUMENT_BYTES, read_ahead, reading, text_c
 from metalda.corpus.formats import FORMATS
 from metalda.corpus.labels import LabelCollector
 from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.stream import Stream
@@ -66,9 +67,13 @@ class Source:
         """Return the labels of numeric columns, once all documents have been read."""
         return [] if self.columns is None else self.columns.numeric_labels()
 
-    def fitted_schema(self) -> Schema:
-        """Return the schema for new documents, once all documents have been read."""
-        return self.schema.fitted(**({} if self.columns is None else self.columns.fitted()))
+    def fitted_schema(self, phrases: Sequence[Pair] | None = None) -> Schema:
+        """Return the schema for new documents, once all documents have been read, with the phrases that were found."""
+        found = {} if self.columns is None else self.columns.fitted()
+        if phrases is not None:
+            log_phrases(phrases)
+            found["phrases"] = phrases
+        return self.schema.fitted(**found)
 
 
 def open_source(path: Path, schema: Schema, *, verbose: bool = False) -> Source:
@@ -121,7 +126,7 @@ def collect(source: Source) -> dict[str, Any]:
         "vocabulary": vocabulary,
         "labels": source.labels(labels.finish()),
         "ids": tuple(ids) if len(ids) == len(tokens) else None,
-        "schema": source.fitted_schema(),
+        "schema": source.fitted_schema(tokens.phrases),
     }
 
 

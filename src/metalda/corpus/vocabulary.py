@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import logging
 import math
-import warnings
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -19,8 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from metalda.corpus.languages import ENGLISH, Stemmer, stop_words
+from metalda.corpus.phrases import Pair, PhraseJoiner, TokenArrays, as_pairs, find_pairs, join_pairs
 from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
 from metalda.corpus.token_pattern import TokenFinder
+from metalda.corpus.tokenizers import load_tokenizer
+from metalda.corpus.unicode import find_words, normalize
 from metalda.errors import EmptyVocabularyError, InputError
 from metalda.utils.chunks import spans
 
@@ -38,26 +41,51 @@ class FlatTokens(NamedTuple):
 
 
 def make_analyzer(schema: Schema) -> Analyzer:
-    """Return the function from a text to its tokens that `CountVectorizer` builds from these settings."""
-    from sklearn.feature_extraction.text import CountVectorizer
+    """Return the function from a text to its tokens: those of `CountVectorizer` if there are no further settings.
 
-    settings = schema.tokenizing
+    Texts are normalized, then lower-cased and split into words; stop words are dropped, the others reduced to stems
+    and joined to n-grams.
+    """
+    schema.require_tokenizer()
     if callable(schema.analyzer):
         return schema.analyzer
-    if schema.analyzer in (None, "word") and schema.token_pattern != TOKEN_PATTERN:
-        settings["tokenizer"] = TokenFinder(schema.token_pattern)
-    if isinstance(schema.stop_words, tuple):
-        settings["stop_words"] = list(schema.stop_words)
-    try:
-        with warnings.catch_warnings():
-            if schema.stop_words == "english":  # the default list need not fit each token_pattern
-                warnings.filterwarnings("ignore", "Your stop_words may be inconsistent", UserWarning)
-            analyzer: Analyzer = CountVectorizer(**{**settings, "analyzer": schema.analyzer or "word"}).build_analyzer()
-            return analyzer
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"tokenizing: {error}") from error
+    prepare = _lowered if schema.lowercase else normalize
+    if schema.analyzer not in (None, "word"):
+        return _vectorizer(analyzer=schema.analyzer, preprocessor=prepare, ngram_range=schema.ngram_range)
+    find: Callable[[str], list[str]] = find_words
+    if schema.tokenizer is not None:
+        find = load_tokenizer(schema.tokenizer)
+    elif schema.token_pattern != TOKEN_PATTERN:
+        find = TokenFinder(schema.token_pattern)
+    dropped = stop_list(schema.stop_words)
+    stems = None if schema.stem is None else Stemmer(schema.stem)
+    join = None if schema.ngram_range == (1, 1) else _joiner(schema.ngram_range)
+
+    def analyze(text: str) -> Sequence[str]:
+        tokens = find(prepare(text))
+        if dropped:
+            tokens = [token for token in tokens if token not in dropped]
+        if stems is not None:
+            tokens = [stems[token] for token in tokens]
+        return tokens if join is None else join(tokens)
+
+    return analyze
+
+
+def _lowered(text: str) -> str:
+    return normalize(text).lower()
+
+
+def _joiner(ngram_range: tuple[int, int]) -> Callable[[list[str]], Sequence[str]]:
+    """Return the function from tokens to n-grams."""
+    return _vectorizer(tokenizer=list, token_pattern=None, preprocessor=list, ngram_range=ngram_range)
+
+
+def _vectorizer(**settings: Any) -> Callable[[Any], Sequence[str]]:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    analyzer: Callable[[Any], Sequence[str]] = CountVectorizer(**settings).build_analyzer()
+    return analyzer
 
 
 def require_unicode(words: Collection[str]) -> None:
@@ -70,15 +98,13 @@ def require_unicode(words: Collection[str]) -> None:
         raise InputError(f"the token {word!r} is not valid Unicode: it contains half of a surrogate pair") from None
 
 
-def stop_list(stop_words: str | Iterable[str] | None) -> frozenset[str]:
-    """Return the words that ``stop_words`` names: ``"english"``, a list, or none."""
-    if stop_words is None:
+def stop_list(words: str | Iterable[str] | None) -> frozenset[str]:
+    """Return the words that `stop_words` of a schema names. "auto" means English, unless the language was guessed."""
+    if words is None:
         return frozenset()
-    if not isinstance(stop_words, str):
-        return frozenset(stop_words)
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
+    if isinstance(words, str):
+        return stop_words(ENGLISH if words == AUTO else words)
+    return frozenset(map(normalize, words))
 
 
 def choose_words(
@@ -129,7 +155,8 @@ class TokenCollector:
     Parameters
     ----------
     schema : Schema
-        How texts become words, and which words are kept. Without a vocabulary all words are.
+        How texts become words, and which words are kept. Without a vocabulary all words are. Given phrases are joined
+        in all documents, also in lists of tokens; with ``phrases=True`` they are found in `finish`.
     texts : bool
         Whether documents may be texts. Lists of tokens among them are used unchanged. If not, all documents are lists
         of tokens, and stop words are dropped from them; this needs no analyzer, and no scikit-learn.
@@ -137,8 +164,11 @@ class TokenCollector:
 
     def __init__(self, schema: Schema, *, texts: bool) -> None:
         self._schema = schema
-        self._analyze = make_analyzer(schema) if texts else None
+        self._texts = texts
+        self._analyze: Analyzer | None = None  # made for the first text: lists of tokens need none
         self._stop_words = frozenset() if texts else stop_list(schema.stop_words)
+        self._join = None if isinstance(schema.phrases, bool) else PhraseJoiner(schema.phrases)
+        self.phrases: tuple[Pair, ...] | None = None  # that were found
         self._fixed = None if schema.vocabulary is None else tuple(schema.vocabulary)
         self._ids: defaultdict[Any, int] = defaultdict()
         if self._fixed is None:
@@ -154,16 +184,20 @@ class TokenCollector:
     def add(self, content: str | Sequence[str]) -> None:
         """Add the next document: a text, or a list of tokens."""
         if isinstance(content, str):
-            if self._analyze is None:
+            if not self._texts:
                 raise InputError(
                     f"document {len(self)} is one string, not a list of tokens: split it, or use Corpus.from_texts"
                 )
+            if self._analyze is None:
+                self._analyze = make_analyzer(self._schema)
             tokens = self._analyze(content)
         elif self._stop_words:
             tokens = [token for token in content if token not in self._stop_words]
         else:
             tokens = content
         try:
+            if self._join is not None:
+                tokens = self._join(tokens)
             if self._fixed is None:
                 self._words.extend(map(self._ids.__getitem__, tokens))
             else:
@@ -189,9 +223,16 @@ class TokenCollector:
         words, offsets, found = self.numbered()
         if self._fixed is not None:
             return FlatTokens(words, offsets, found)
+        ids: Mapping[Any, int] = self._ids
+        if self._schema.phrases is True:
+            totals = np.bincount(words, minlength=len(found))
+            pairs = find_pairs([TokenArrays(words, offsets)], totals, *self._schema.phrase_limits)
+            self.phrases = as_pairs(found, pairs)
+            words, offsets, found = join_pairs(words, offsets, found, pairs)
+            ids = {word: i for i, word in enumerate(found)}
         vocabulary = sorted(found)
         rank = np.empty(len(vocabulary), dtype=np.int32)
-        rank[np.fromiter(map(self._ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
+        rank[np.fromiter(map(ids.__getitem__, vocabulary), dtype=np.int64, count=len(vocabulary))] = np.arange(
             len(vocabulary), dtype=np.int32
         )
         words = rank[words]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from metalda.corpus import Corpus, Schema
 from metalda.corpus.schema import TOKEN_PATTERN
+from metalda.corpus.unicode import normalize, word_marks
 from metalda.corpus.vocabulary import make_analyzer
 from metalda.errors import InputError
 from metalda.kernels.border import frozen
@@ -67,7 +68,8 @@ def _fast_encoder(words: Sequence[str], *, lowercase: bool) -> Encoder:
     table, is_word = frozen(table, np.int64), _word_characters()
 
     def encode(texts: Sequence[str]) -> ReferenceDocuments:
-        characters, ends = _characters([text.lower() for text in texts] if lowercase else texts)
+        normal = [normalize(text) for text in texts]
+        characters, ends = _characters([text.lower() for text in normal] if lowercase else normal)
         found = np.empty(len(characters) // 2 + 1, np.int32)
         offsets = np.zeros(len(ends) + 1, np.int64)
         find_words(characters, ends, is_word, table, word_characters, word_offsets, found, offsets)
@@ -85,10 +87,10 @@ def _characters(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.in
 
 @lru_cache
 def _word_characters() -> NDArray[np.bool_]:
-    r"""Return a table of the code points that are ``\w`` in regular expressions."""
+    r"""Return a table of the code points that are part of words: ``\w`` in regular expressions, and marks."""
     letters = (character.isalnum() for character in map(chr, range(0x110000)))
     table = np.fromiter(letters, np.bool_, 0x110000)
-    table[ord("_")] = True
+    table[[ord("_"), *word_marks()]] = True
     return frozen(table, np.bool_)
 
 

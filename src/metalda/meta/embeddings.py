@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from metalda.corpus import NamedMatrix
+from metalda.corpus import Corpus, NamedMatrix
 from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
+from metalda.meta.cooccurrence import count_pairs, factorize, positive_information
 from metalda.meta.vector_files import VECTOR_FORMATS, Row, VectorFormat, WantedWords, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures, as_vocabulary, examples
 from metalda.storage import locate
@@ -130,6 +131,44 @@ class Embeddings:
                 f"vocabulary has {examples(wanted)}. If the case differs, lower-case the texts"
             )
         return cls(tuple(words[row] for row in rows), np.asarray(vectors)[rows])
+
+    @classmethod
+    def learn(cls, corpus: Corpus, dimension: int = 50, *, window: int = 10) -> Embeddings:
+        """Learn vectors from the words of a corpus, so that no file of vectors is needed, in any language.
+
+        Words that occur near the same words get similar vectors: the truncated singular value decomposition of the
+        positive pointwise mutual information of words that are at most `window` tokens apart. The corpus may be the
+        one that the model learns from, or a larger one in the same language. The result has no randomness.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Its vocabulary gets vectors, except for words that occur only alone.
+        dimension : int
+            The length of the vectors, at most the number of words. `binarize` gives two features for each.
+        window : int
+            The largest distance between two words that occur together, without the words that are not in the
+            vocabulary, such as stop words.
+
+        Examples
+        --------
+        >>> from metalda import Corpus, Embeddings
+        >>> corpus = Corpus.from_texts(["cat dog bone", "dog cat milk", "rain sun storm", "sun rain wind"])
+        >>> Embeddings.learn(corpus, dimension=3)
+        Embeddings(8 words × 3 dimensions)
+        """
+        n_words = len(corpus.vocabulary)
+        for name, value in (("dimension", dimension), ("window", window)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name}={value!r}: an integer of at least 1 is needed")
+        if dimension > n_words:
+            raise InputError(f"dimension={dimension}, but the corpus has {n_words:,} words: lower it")
+        information = positive_information(count_pairs(corpus.words, corpus.offsets, n_words, int(window)))
+        known = np.diff(information.indptr) > 0
+        if not known.any():
+            raise InputError("no two words of the corpus occur together more often than by chance: give more documents")
+        vectors = factorize(information, int(dimension))[known]
+        return cls(tuple(corpus.vocabulary[v] for v in np.flatnonzero(known)), vectors)
 
     def __len__(self) -> int:
         return len(self.words)

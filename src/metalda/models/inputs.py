@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus, Schema
-from metalda.corpus.schema import NO_FREQUENCY_FILTERS
 from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
 from metalda.utils.frames import collect_frame, column_names, column_values
 
@@ -37,11 +36,11 @@ def read_input(
     if isinstance(X, str):
         raise InputError("X is a single string; give a list of documents, or Corpus.read for a file")
     if _is_texts(X):
+        if fitting:
+            return Corpus.from_texts(X, y)
         if schema is None:  # a model of tokens or counts has a fixed vocabulary
-            schema = Schema() if fitting else Schema(stop_words=None)
-        filters = {} if fitting else NO_FREQUENCY_FILTERS  # new documents are as they are
-        make = partial(Corpus.from_texts, **schema.tokenizing, **filters)
-        return _tokenize(make, X, y, None if fitting else vocabulary)
+            schema = Schema(stop_words=None).fitted()
+        return _tokenize(partial(_texts_like, schema), X, y, vocabulary)
     if schema is not None and schema.fits(X):
         return _read_rows(X, y, schema, vocabulary)
     if _is_tokens(X):
@@ -102,6 +101,10 @@ def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> C
         if vocabulary is None:
             raise
         return make(X, y, vocabulary=vocabulary)
+
+
+def _texts_like(schema: Schema, X: Any, y: Any, **fixed: Any) -> Corpus:
+    return Corpus.texts_like(X, y, schema.override(**fixed))
 
 
 def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:

@@ -44,8 +44,17 @@ _KEPT_ELSEWHERE = ("word_features", "embeddings", "vocabulary")
 _WITHOUT_EFFECT = ("n_jobs", "verbose", *_KEPT_ELSEWHERE)
 
 
-def load(path: str | os.PathLike[str]) -> TopicModel:
+def load(path: str | os.PathLike[str], *, allow_tokenizer: bool = False) -> TopicModel:
     """Read a model that `TopicModel.save` wrote. No code in the folder is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    allow_tokenizer : bool
+        Allow the tokenizer that the model names (`model.schema_.tokenizer`), if it is the import path of a function,
+        such as "jieba:lcut". Its module is imported when new texts are tokenized. Without it, new texts are an error,
+        and everything else works.
 
     Examples
     --------
@@ -64,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> TopicModel:
     if not isinstance(name, str) or name not in CLASSES:
         raise StorageError(f"{path}: holds a model {str(name)[:40]!r}, which this version of metalda does not know")
     with reading_damage(path, "model", "save it again"):
-        return unpack_model(CLASSES[name].load(), document, arrays)
+        return unpack_model(CLASSES[name].load(), document, arrays, allow_tokenizer=allow_tokenizer)
 
 
 def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
@@ -109,7 +118,11 @@ def _pack_chain(chain: Fitted) -> Packed:
 
 
 def unpack_model(
-    model_class: type[TopicModel], document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    model_class: type[TopicModel],
+    document: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    allow_tokenizer: bool = False,
 ) -> TopicModel:
     """Return the model that `pack_model` packed. Every value is checked before it is used: see `utils.checks`."""
     n_chains = check_integer("n_chains", check_object("parameters", document["parameters"])["n_chains"], 1)
@@ -121,7 +134,8 @@ def unpack_model(
     feature_names = check_names("feature_names", document["feature_names"])
     zero_is_a_number = check_flag("zero_is_a_number", document["zero_is_a_number"])
     labels = Design.from_arrays((*label_names, DEFAULT), _under(arrays, "labels"), zero_is_a_number=zero_is_a_number)
-    schema = None if document["schema"] is None else Schema.from_json(document["schema"])
+    saved = document["schema"]
+    schema = None if saved is None else Schema.from_json(saved, allow_tokenizer=allow_tokenizer)
     labels = labels.describe(_unpack_terms(document["terms"], model, label_names), schema)
     doc_prior, word_prior = model._prior_of_documents(labels), model._prior_by_name(vocabulary, feature_names)
     if label_names and not model.uses_labels:
