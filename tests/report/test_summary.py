@@ -362,3 +362,9 @@ def test_chains_of_a_model_are_in_its_report(texts: Corpus) -> None:
     even, odd = (found.labels.names.index(name) for name in ("even", "odd"))
     in_all = np.array(counts) == min(counts)  # of topics in more chains, not all draws are in the report
     np.testing.assert_allclose((weight[even] - weight[odd])[in_all], contrasts[in_all], atol=0.011)
+
+
+def test_topics_with_seed_words_have_their_names(texts: Corpus) -> None:
+    seeds = {"first": [WORDS[0]], "second": [WORDS[1]]}
+    found = MetaLDA(3, seeds=seeds, n_iter=6, random_state=0, verbose=False).fit(texts)
+    assert [topic.label for topic in summarize(found, texts).topics] == ["first", "second", None]
