@@ -387,3 +387,9 @@ def test_a_report_shows_the_largest_of_many_groups(dated: Corpus, monkeypatch: p
     assert wording is not None
     assert (len(wording.groups), wording.n_groups) == (3, 10)
     assert "genre=g9" in wording.groups  # the most frequent
+
+
+def test_topics_with_seed_words_have_their_names(texts: Corpus) -> None:
+    seeds = {"first": [WORDS[0]], "second": [WORDS[1]]}
+    found = MetaLDA(3, seeds=seeds, n_iter=6, random_state=0, verbose=False).fit(texts)
+    assert [topic.label for topic in summarize(found, texts).topics] == ["first", "second", None]

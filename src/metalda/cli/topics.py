@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.effects import ends
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import short
@@ -63,6 +62,8 @@ def _print_topic(model: TopicModel, topic: int, top_n: int, format: Format, raw:
 
 
 def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
+    from metalda.cli.effects import ends
+
     if not hasattr(model, "seed_strengths"):
         raise InputError("the model has no seed words; fit MetaLDA with --seeds FILE")
     table = model.seed_strengths()

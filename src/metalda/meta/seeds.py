@@ -118,7 +118,7 @@ class Seeds:
             hint(f"{len(unknown):,} {these} not in the vocabulary, and without effect: {_listed(unknown)}. {remedy}")
 
 
-_REMEDY = "check the spelling and case, stop words and min_df; in a stemmed corpus give stems, or an ending with *"
+_REMEDY = "check the spelling and case, stop words and min_df; in a stemmed corpus give stems or econom*"
 
 
 def _seeds(topic: str, words: Any) -> tuple[str, ...]:

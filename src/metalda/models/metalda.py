@@ -243,7 +243,7 @@ class MetaLDA(TopicModel, WordingTables):
     def _build_problem(self, corpus: Corpus) -> Problem:
         if self.uses_labels and corpus.labels is None:
             logger.info("No labels (y, --labels): all documents share one learned prior.")
-        if self.uses_word_features and self.word_features is None:
+        if self.uses_word_features and self.word_features is None and self.seeds is None:
             logger.info(
                 "No word features (word_features, --word-features, --embeddings): all words of a topic share one prior."
             )
