@@ -20,6 +20,7 @@ SELF_CONTAINED = [
     "datasets.md",
     "effects.md",
     "guides/coming-from.md",
+    "guides/languages.md",
     "guides/many-labels.md",
     "guides/out-of-vocabulary.md",
     "guides/seed-words.md",

@@ -263,7 +263,8 @@ class WordFiles:
             found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
         elif self.learn_embeddings is not None:
             source = training if self.learn_embeddings == "self" else _read_alike(self.learn_embeddings, training)
-            found["embeddings"] = Embeddings.learn(source, min(EMBEDDING_DIMENSION, len(source.vocabulary)))
+            learned = Embeddings.learn(source, min(EMBEDDING_DIMENSION, len(source.vocabulary)))
+            found["embeddings"] = learned if vocabulary is None else learned.subset(vocabulary)
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
         elif "embeddings" in found and "word_features" in known:

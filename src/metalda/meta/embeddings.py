@@ -122,15 +122,7 @@ class Embeddings:
             raise InputError(f"from_gensim takes gensim's KeyedVectors or a model with .wv, not {kind}")
         if vocabulary is None:
             return cls(tuple(words), np.asarray(vectors))
-        wanted = as_vocabulary(vocabulary, "vocabulary")
-        keep = set(wanted)
-        rows = [row for row, word in enumerate(words) if word in keep]
-        if not rows:
-            raise InputError(
-                f"none of the vocabulary's {len(wanted)} words has a vector; the vectors are of {examples(words)}, the "
-                f"vocabulary has {examples(wanted)}. If the case differs, lower-case the texts"
-            )
-        return cls(tuple(words[row] for row in rows), np.asarray(vectors)[rows])
+        return _subset(words, np.asarray(vectors), vocabulary)
 
     @classmethod
     def learn(cls, corpus: Corpus, dimension: int = 50, *, window: int = 10) -> Embeddings:
@@ -169,6 +161,10 @@ class Embeddings:
             raise InputError("no two words of the corpus occur together more often than by chance: give more documents")
         vectors = factorize(information, int(dimension))[known]
         return cls(tuple(corpus.vocabulary[v] for v in np.flatnonzero(known)), vectors)
+
+    def subset(self, vocabulary: Iterable[str]) -> Embeddings:
+        """Return the vectors of the words that are in the vocabulary."""
+        return _subset(self.words, self.vectors, vocabulary)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -257,6 +253,18 @@ class Embeddings:
                 f"{examples(vocabulary)}. If the case differs, lower-case the texts"
             )
         return np.asarray(vectors[known])
+
+
+def _subset(words: Sequence[str], vectors: np.ndarray, vocabulary: Iterable[str]) -> Embeddings:
+    wanted = as_vocabulary(vocabulary, "vocabulary")
+    keep = set(wanted)
+    rows = [row for row, word in enumerate(words) if word in keep]
+    if not rows:
+        raise InputError(
+            f"none of the vocabulary's {len(wanted)} words has a vector; the vectors are of {examples(words)}, the "
+            f"vocabulary has {examples(wanted)}. If the case differs, lower-case the texts"
+        )
+    return Embeddings(tuple(words[row] for row in rows), vectors[rows])
 
 
 def _binary_block(vectors: np.ndarray) -> sparse.csr_array:
