@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("metalda.models")
 
 START_ALPHA, START_BETA = 0.1, 0.01
-INITIAL_ITERATIONS = 200  # in which groups share most of their wording, at most; half of the burn-in
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -198,7 +197,7 @@ class MetaLDA(TopicModel, WordingTables):
             return super()._sampler(corpus)
         groups = DocumentGroups.find(self.wording, corpus.labels, corpus.schema)
         groups.hint_of_missing(self.wording)
-        initial = min(self._burn_in_of(self._stage_lengths()[0]) // 2, INITIAL_ITERATIONS)
+        initial = self._burn_in_of(self._stage_lengths()[0]) * 3 // 4  # without groups
         return GroupTokens(groups.of_document, len(groups.names), initial)
 
     def _wording_names(self, corpus: Corpus) -> tuple[str, ...]:
