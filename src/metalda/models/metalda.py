@@ -197,7 +197,7 @@ class MetaLDA(TopicModel, WordingTables):
             return super()._sampler(corpus)
         groups = DocumentGroups.find(self.wording, corpus.labels, corpus.schema)
         groups.hint_of_missing(self.wording)
-        initial = self._burn_in_of(self._stage_lengths()[0]) * 3 // 4  # without groups
+        initial = self._burn_in_of(self._stage_lengths()[0]) // 2  # without groups
         return GroupTokens(groups.of_document, len(groups.names), initial)
 
     def _wording_names(self, corpus: Corpus) -> tuple[str, ...]:

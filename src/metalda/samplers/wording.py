@@ -35,7 +35,7 @@ from metalda.utils.checks import check_array, check_ascending, check_indices, ch
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
-SHAPE, RATE = 0.5, 1e-5  # of the gamma prior of c[k], which allows anything from 10 to 100,000
+SHAPE, RATE = 0.1, 1e-5  # of the gamma prior of c[k]: nearly flat on the scale of log c[k], up to about 100,000
 LEAST, MOST = 1e-9, 1e12  # of c[k]
 FLOOR = np.float32(1e-28)  # of c[k] phi[k, v]; denormal products of smaller values would make sweeps five times slower
 STEPS = (0.05, 0.3, 1.5)  # standard deviations of proposed moves of log c[k]
