@@ -108,6 +108,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "(((",
         "x**9",
     ),
+    "--wording": ("section", "section", "tags", "year", "no"),
+    "--groups": ("pets,sky", "pets", "pets,pets", "a,b,c"),
     "--input-format": ("jsonl", "jsonl", "csv", "text", "java", "wikipedia", "folder", "parquet", "tsv"),
 }
 DERIVED = parameters(registry.MODELS)

@@ -250,10 +250,12 @@ def test_a_resumed_run_gives_the_same_model(corpus, n_shards, tmp_path, monkeypa
 
 
 def test_a_checkpoint_of_other_groups_is_refused(corpus, tmp_path):
-    MetaLDA(2, wording="party", **QUICK).fit(corpus, checkpoint=tmp_path / "c")
-    other = Corpus.from_frame(_frame().assign(party=PARTIES[::-1] * 50), labels=["party", "chamber"], max_df=1.0)
-    with pytest.raises(InputError, match="the checkpoint belongs to other data"):
-        MetaLDA(2, wording="party", **QUICK).fit(other, checkpoint=tmp_path / "c", resume=True)
+    how = {**QUICK, "wording": "party", "doc_prior": 0.1}
+    MetaLDA(2, **how).fit(corpus, checkpoint=tmp_path / "c")
+    frame = _frame().assign(party=PARTIES[::-1] * 50)
+    other = Corpus.from_frame(frame, labels=["party", "chamber"], min_df=1, max_df=1.0)
+    with pytest.raises(InputError, match=r"belongs to other data \(groups differ\)"):
+        MetaLDA(2, **how).fit(other, checkpoint=tmp_path / "c", resume=True)
 
 
 def test_chains_are_pooled(corpus, tmp_path):

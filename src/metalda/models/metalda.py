@@ -40,7 +40,6 @@ START_ALPHA, START_BETA = 0.1, 0.01
 # Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
-INITIAL_ITERATIONS = 200  # in which groups share most of their wording, at most; half of the burn-in
 SEED_SHAPE = 10.0  # of the gamma prior on the strength of a seed set
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
@@ -254,7 +253,7 @@ class MetaLDA(TopicModel, WordingTables):
             return super()._sampler(corpus)
         groups = DocumentGroups.find(self.wording, corpus.labels, corpus.schema)
         groups.hint_of_missing(self.wording)
-        initial = min(self._burn_in_of(self._stage_lengths()[0]) // 2, INITIAL_ITERATIONS)
+        initial = self._burn_in_of(self._stage_lengths()[0]) // 2  # without groups
         return GroupTokens(groups.of_document, len(groups.names), initial)
 
     def _wording_names(self, corpus: Corpus) -> tuple[str, ...]:

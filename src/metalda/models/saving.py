@@ -288,7 +288,7 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
         "documents": fingerprint(corpus.words, corpus.offsets, *pack_words(corpus.vocabulary)),
         "labels": _fingerprint_design(problem.doc_prior.design),
         "word features": _fingerprint_design(problem.word_prior.design),
-        "embeddings": fingerprint(*problem.sampler.inputs),
+        "groups" if model._wording is not None else "embeddings": fingerprint(*problem.sampler.inputs),
         "parameters": {"model": type(model).__name__, **parameters},
     }
 

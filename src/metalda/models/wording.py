@@ -85,7 +85,7 @@ class WordingTables(FittedModel):
         -------
         DataFrame
             A row for each word: first those that `first` uses more, then those that `second` uses more. Within each,
-            the words whose interval is farthest from 0 come first. `effect` is the logarithm of the ratio of the word's
+            the words whose interval is farthest from 0 come first. `effect` is the median log ratio of the word's
             probabilities in the topic: 0.7 means that `first` uses the word twice as often as `second` when it writes
             about the topic. `low` and `high` are its interval. `probability_first` and `probability_second` are the
             probabilities. With several chains, `chains` is the number of chains that have the topic.
@@ -186,7 +186,7 @@ def _contrasts(
     first, second = pair
     ratios = logs[:, 0] - logs[:, 1]
     low, high = np.quantile(ratios, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
-    effect, probabilities = ratios.mean(axis=0), np.exp(logs).mean(axis=0)
+    effect, probabilities = np.median(ratios, axis=0), np.exp(logs).mean(axis=0)
     table = pd.DataFrame(
         {
             "first": fitted.wording[first],

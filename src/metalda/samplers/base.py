@@ -127,6 +127,10 @@ class Assignment(ABC):
         """Return this assignment with `tokens` in another place: on a cluster, or on this machine."""
         return tokens
 
+    def restart(self, problem: Problem) -> Assignment:
+        """Return an assignment of the same topics to the tokens of another problem, in the same place."""
+        raise NotImplementedError
+
     @abstractmethod
     def sweep(
         self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int

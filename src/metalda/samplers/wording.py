@@ -35,7 +35,7 @@ from metalda.utils.checks import check_array, check_ascending, check_indices, ch
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
-SHAPE, RATE = 0.5, 1e-5  # of the gamma prior of c[k], which allows anything from 10 to 100,000
+SHAPE, RATE = 0.1, 1e-5  # of the gamma prior of c[k]: nearly flat on the scale of log c[k], up to about 100,000
 LEAST, MOST = 1e-9, 1e12  # of c[k]
 FLOOR = np.float32(1e-28)  # of c[k] phi[k, v]; denormal products of smaller values would make sweeps five times slower
 STEPS = (0.05, 0.3, 1.5)  # standard deviations of proposed moves of log c[k]
@@ -65,7 +65,7 @@ class GroupTokens(Tokens):
 
     groups: NDArray[np.int32]  # of every document
     n_groups: int
-    initial_sweeps: int = 0  # in which c[k] stays at its start value
+    initial_sweeps: int = 0  # without groups
     shape: float = SHAPE  # of the gamma prior of c[k]
     rate: float = RATE
 
@@ -79,30 +79,27 @@ class GroupTokens(Tokens):
     )
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
-        """Return an assignment with random topics, and one table for each word of a topic in a group.
+        """Return an assignment with random topics.
 
-        c[k] starts at the average number of tokens of a topic, so that all groups learn the same topics first. With a
-        smaller c[k], a topic could be sport in one group and war in another.
+        The initial sweeps are those of the model without groups, so that all groups learn the same topics. From the
+        start, a topic could become sport in one group and war in another. The sampler without groups also mixes faster,
+        because it has no phi.
         """
-        topics = super().start(problem, rng, n_threads).topics
-        tokens = TokenAssignment(self.by_group(problem), topics)
-        tables = self._no_tables(problem)
-        matrix = _sum_groups(tokens.counts.to_matrix().sign(), self.n_groups)
-        tables.unpack(0, problem.n_words, _pack(matrix))
-        tables.topic_totals[:] = matrix.sum(axis=0)
-        start = max(len(problem.words) / problem.n_topics, 1.0)
-        return GroupAssignment(problem, self, tokens, tables, np.full(problem.n_topics, start))
+        made = GroupAssignment.without_groups(problem, self, super().start(problem, rng, n_threads))
+        if self.initial_sweeps == 0:
+            made.tell_groups()
+        return made
 
     def restore(self, problem: Problem, arrays: Arrays, n_threads: int) -> Assignment:
+        if "concentrations" not in arrays:  # in the initial sweeps
+            return GroupAssignment.without_groups(problem, self, super().restore(problem, arrays, n_threads))
         check_keys("the assignment", arrays, ("topics", "concentrations", *_TABLES))
         check_topics(problem, arrays["topics"])
         check_concentrations(arrays["concentrations"], (problem.n_topics,))
         tokens = TokenAssignment(self.by_group(problem), arrays["topics"].copy())
         packed = PackedCounts(*(arrays[name] for name in _TABLES))
         _check_tables(packed, problem, tokens.counts.to_matrix(), self.n_groups)
-        tables = self._no_tables(problem)
-        tables.unpack(0, problem.n_words, packed)
-        tables.topic_totals[:] = np.bincount(packed.topics, packed.counts, minlength=problem.n_topics)
+        tables = self.fill_tables(problem, packed)
         return GroupAssignment(problem, self, tokens, tables, arrays["concentrations"].copy())
 
     def by_group(self, problem: Problem) -> Problem:
@@ -122,18 +119,21 @@ class GroupTokens(Tokens):
             n_groups=n_groups,
         )
 
-    def _no_tables(self, problem: Problem) -> TopicCounts:
-        """Return empty lists of tables, with room for all that a word can have."""
+    def fill_tables(self, problem: Problem, packed: PackedCounts) -> TopicCounts:
+        """Return lists of tables, with room for all that a word can have."""
         room = np.minimum(tally(problem.words, problem.n_words), problem.n_topics)
         starts = frozen(np.concatenate([[0], np.cumsum(room)]), np.int64)
-        return TopicCounts(
+        totals = np.bincount(packed.topics, packed.counts, minlength=problem.n_topics).astype(np.int64)
+        tables = TopicCounts(
             starts,
             np.zeros(problem.n_words, np.int32),
             np.zeros(starts[-1], np.uint16),
             np.zeros(starts[-1], np.int32),
-            np.zeros(problem.n_topics, np.int64),
+            totals,
             problem.word_prior.design,
         )
+        tables.unpack(0, problem.n_words, packed)
+        return tables
 
     def check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
         check_extra(extra, n_draws, n_topics)
@@ -164,21 +164,38 @@ class GroupAssignment(Assignment):
         problem: Problem,
         sampler: GroupTokens,
         tokens: Assignment,
-        tables: TopicCounts,
+        tables: TopicCounts | None,
         concentrations: NDArray[np.float64],
     ) -> None:
         self.problem = problem
         self.sampler = sampler
-        self.counts = tables  # sum of t[k, g, v] over groups, from which the prior of words learns
         self.concentrations = concentrations  # c[k]
+        self._tables = tables  # None in the initial sweeps
         self._tokens = tokens
+
+    @classmethod
+    def without_groups(cls, problem: Problem, sampler: GroupTokens, tokens: Assignment) -> GroupAssignment:
+        """Return the assignment of the initial sweeps."""
+        start = max(len(problem.words) / problem.n_topics, 1.0)  # groups are mostly worded alike
+        return cls(problem, sampler, tokens, None, np.full(problem.n_topics, start))
+
+    def tell_groups(self) -> None:
+        """Count the words of groups from now on. Every token begins with a table of its own, as if c[k] were large."""
+        counts = self._tokens.counts
+        self._tables = self.sampler.fill_tables(self.problem, counts.pack(0, self.problem.n_words))
+        self._tokens = self._tokens.restart(self.sampler.by_group(self.problem))
+
+    @property
+    def counts(self) -> TopicCounts:  # type: ignore[override]
+        """Return the sums of t[k, g, v] over groups, from which the prior of words learns; at first n[k, v]."""
+        return self._tokens.counts if self._tables is None else self._tables
 
     @property
     def tokens(self) -> Assignment:
         return self._tokens
 
     def with_tokens(self, tokens: Assignment) -> Assignment:
-        return GroupAssignment(self.problem, self.sampler, tokens, self.counts, self.concentrations)
+        return GroupAssignment(self.problem, self.sampler, tokens, self._tables, self.concentrations)
 
     @property
     def topics(self) -> Topics:  # type: ignore[override]
@@ -186,7 +203,9 @@ class GroupAssignment(Assignment):
 
     @property
     def arrays(self) -> Arrays:
-        packed = self.counts.pack(0, self.problem.n_words)
+        if self._tables is None:
+            return {"topics": self.topics}
+        packed = self._tables.pack(0, self.problem.n_words)
         tables: dict[str, NDArray[Any]] = dict(zip(_TABLES, packed, strict=True))
         return {"topics": self.topics, "concentrations": self.concentrations.copy(), **tables}
 
@@ -195,14 +214,17 @@ class GroupAssignment(Assignment):
     ) -> tuple[int, float]:
         """Draw phi, then every token, then tables and concentrations.
 
+        The initial sweeps are those of the model without groups.
+
         phi follows from the tables, so it is drawn after the prior of words has learned from them, at the beginning of
         the next sweep. The log-likelihood is log p(w, z | alpha, phi, c).
         """
+        if n_sweeps < self.sampler.initial_sweeps:
+            return self._tokens.sweep(alpha, beta, rngs, run, n_sweeps)
+        if self._tables is None:
+            self.tell_groups()
         shared = self.draw_shared(beta, rngs, run)
         moved, log_likelihood = self._tokens.sweep(alpha, shared, rngs, run, n_sweeps)
-        if n_sweeps < self.sampler.initial_sweeps:
-            self.draw_tables(shared, rngs, run)
-            return moved, log_likelihood
         shared = self.move_concentrations(shared, rngs, run)
         self.draw_tables(shared, rngs, run)
         self.draw_concentrations(rngs[0])
@@ -274,6 +296,8 @@ class GroupAssignment(Assignment):
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
         """Return the draw with the tables as counts of words, and with the counts of groups and the concentrations."""
+        if self._tables is None:  # Ctrl-C ended the initial sweeps
+            self.tell_groups()
         counts = self._tokens.counts
         return replace(
             super().keep(alpha, beta),
@@ -298,11 +322,6 @@ def _sum_groups(counts: sparse.csr_array, n_groups: int) -> sparse.csr_array:
     total = sum((counts[g::n_groups] for g in range(1, n_groups)), start=counts[0::n_groups])
     total.sort_indices()
     return total
-
-
-def _pack(matrix: sparse.csr_array) -> PackedCounts:
-    sizes = np.diff(matrix.indptr).astype(np.int32)
-    return PackedCounts(sizes, matrix.indices.astype(np.uint16), matrix.data.astype(np.int32))
 
 
 def check_concentrations(concentrations: NDArray[Any], shape: tuple[int | None, ...]) -> None:

@@ -104,6 +104,12 @@ class DistributedAssignment(Assignment):
             self.traffic["counts fetched"] = sum(each.nbytes for each in packed)
         return self._counts
 
+    def restart(self, problem: Problem) -> Assignment:
+        design, topics = problem.word_prior.design, self.topics
+        counts = TopicCounts.count(problem.words, topics, problem.n_topics, design, problem.n_groups)
+        self.leave()
+        return DistributedAssignment(self._cluster, problem, topics, counts)
+
     def sweep(
         self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:
