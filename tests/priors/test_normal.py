@@ -11,7 +11,7 @@ from metalda.priors import Augmentation, Normal
 def test_labels_of_a_complete_column_give_their_level_to_the_default_label_at_once():
     """Whatever the start: one label at a time, thousands of updates would be needed."""
     labels = NamedMatrix(sparse.csr_array(np.eye(2)), ("a", "b"))
-    prior = Normal(Design.build(labels, 2).group("cc"), 0.1, 1.0, default_precision=0.04)
+    prior = Normal(Design.build(labels, 2).group("cc"), 0.1, 1.0, 0.5, 0.5, default_precision=0.04)
     scales, level = np.full(2, 1e4), np.log(0.02)  # so much data that a label moves by 0.1 given the others
     tables = 1e4 * np.exp(level) * np.array([[1.0], [1.0], [2.0]])
     state, rng, found = np.array([[level], [level], [0.0]]), np.random.default_rng(0), []
