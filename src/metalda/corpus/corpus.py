@@ -209,8 +209,11 @@ class Corpus:
 
     @classmethod
     def texts_like(cls, texts: Iterable[str | None], labels: Any, schema: Schema) -> Corpus:
-        """Tokenize new texts by the schema of a corpus or model: nothing is guessed, and all words are kept."""
-        return cls._read_texts(_texts_source(texts, schema), labels, None)
+        """Tokenize new texts by the schema of a corpus or model: nothing is guessed, and all words are kept.
+
+        Its columns have no meaning for texts. Labels are those of `from_texts`.
+        """
+        return cls._read_texts(_texts_source(texts, schema.without_columns()), labels, None)
 
     @classmethod
     def _read_texts(cls, source: Source, labels: Any, ids: Iterable[Any] | None) -> Corpus:

@@ -305,6 +305,10 @@ class Schema:
             given = {"allow_tokenizer": True, **given}
         return replace(self, **given)
 
+    def without_columns(self) -> Schema:
+        """Return the schema for texts alone, or texts with labels that are given in another way."""
+        return replace(self, text=(), labels=(), id=None, bins={}, numbers={}, label_delimiter=None)
+
     @classmethod
     def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:
         """Return the schema for the data at `path`, with its format: a schema, overridden by arguments.
@@ -319,7 +323,7 @@ class Schema:
         found = find_format(path, given.get("format") or base.format, given.get("encoding") or base.encoding)
         if schema is not None and not found.has_fields:
             delimiter = base.label_delimiter if found.delimited_labels else None
-            base = replace(base, text=(), labels=(), id=None, bins={}, numbers={}, label_delimiter=delimiter)
+            base = replace(base.without_columns(), label_delimiter=delimiter)
         if schema is None and found.tokenized:
             base = replace(base, stop_words=None, **NO_FREQUENCY_FILTERS)
         result = base.override(**{**given, "format": found.name, "suffix": suffix})
