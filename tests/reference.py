@@ -3,9 +3,12 @@
 import itertools
 import math
 import re
+import unicodedata
 
 import numpy as np
 from scipy.special import gammaln
+
+from metalda.corpus.unicode import word_marks
 
 
 def choose_topic(weights, x):
@@ -323,9 +326,15 @@ def count_windows(documents, window, n_words):
 
 
 def find_words(texts, words):
-    """Numbers of the words of texts, by the regular expression."""
+    """Numbers of the words of texts: runs of two or more word characters and combining marks of scripts."""
     numbers = {word: i for i, word in enumerate(words)}
-    return [[numbers.get(token, -1) for token in re.findall(r"\b\w\w+\b", text)] for text in texts]
+
+    def is_part(character):
+        is_mark = unicodedata.category(character) in ("Mn", "Mc") and ord(character) in word_marks()
+        return is_mark or re.match(r"\w", character) is not None
+
+    runs = [["".join(run) for part, run in itertools.groupby(text, is_part) if part] for text in texts]
+    return [[numbers.get(token, -1) for token in own if len(token) > 1] for own in runs]
 
 
 def label_set_posterior(words, phi, shares, alpha):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import reference
 from marks import examples
 from metalda.corpus.schema import TOKEN_PATTERN
+from metalda.corpus.unicode import normalize
 from metalda.evaluation.reference import ReferenceDocuments, WindowCounter, text_encoder
 
 N_WORDS = 4
@@ -51,7 +52,7 @@ def test_with_forgetting_a_word_is_gone_when_its_first_occurrence_leaves() -> No
 @given(TEXTS, st.booleans(), st.lists(st.text("abäs_١", min_size=1, max_size=3), min_size=1, unique=True))
 @examples(300)
 def test_words_are_those_of_the_regular_expression(texts: list[str], lowercase: bool, some: list[str]) -> None:
-    lowered = [text.lower() if lowercase else text for text in texts]
+    lowered = [normalize(text).lower() if lowercase else normalize(text) for text in texts]
     words = list(dict.fromkeys([*some, *(word for text in lowered for word in text.split()[:2])]))
     found = text_encoder(words, lowercase=lowercase, token_pattern=TOKEN_PATTERN)(texts)
     expected = reference.find_words(lowered, words)

@@ -23,7 +23,7 @@ def test_fit_says_how_much_memory_it_needs(case, caplog):
 def test_fit_stops_before_it_starts_where_the_machine_has_too_little(case, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 1_500_000_000)
     many = {} if case.topics_from_labels else {"n_components": 60_000}
-    texts = [*["word" + str(i) for i in range(9_000)], "cat", "rain"]
+    texts = [*["word" + str(i) for i in range(9_000)], "cat", "rain", "sun"]  # with word features and seeds
     model, labels = case.make(**many, n_draws=1000), [str(i) for i in range(len(texts))]
     with pytest.raises(InputError, match=r"needs up to about .* GB of memory, but this machine has about 1.5 GB free"):
         model.fit(texts, labels)
