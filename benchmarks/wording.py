@@ -84,7 +84,7 @@ def cover(kind: str, seed: int, n_iter: int) -> list[Covered]:
         words = np.array([int(word[1:]) for word in table["word"]])
         kept = simulated.shared[true, words] >= FREQUENT
         low, high, effect = (table[name].to_numpy()[kept] for name in ("low", "high", "effect"))
-        truth = np.log(simulated.by_group[1, true] / simulated.by_group[0, true])[words[kept]]
+        truth = np.log(simulated.by_group[1, true, words[kept]] / simulated.by_group[0, true, words[kept]])
         null = np.abs(truth) < 0.1
         excludes = (low > 0) | (high < 0)
         inside = (low <= truth) & (truth <= high)
