@@ -333,7 +333,7 @@ def test_memory_grows_with_groups_and_counts_at_most():
 
 @pytest.mark.slow
 def test_intervals_cover_the_contrasts_of_simulated_groups():
-    """The benchmark in small: 12 corpora with about 25 contrasts of each topic. All 50 have 88 %."""
+    """The benchmark in small: 12 corpora with about 25 contrasts of each topic. All 50 of the benchmark have 88 %."""
     from benchmarks.wording import cover
 
     parts = [own for seed in range(12) for own in quietly(cover, "model", seed, 600)]
