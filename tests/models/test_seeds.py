@@ -64,7 +64,8 @@ def test_a_seed_set_may_be_named_like_a_feature():
 
 def test_tokens_of_seeds_start_in_their_topics():
     documents = corpus()
-    problem = _model(seeds={"weather": ["rain"], "noun": ["rain", "sun"], "pets": ["dog"]})._build_problem(documents)
+    seeds = {"weather": ["rain"], "noun": ["rain", "sun"], "pets": ["dog"]}
+    problem = _model(seeds=seeds, seed_weight=100.0)._build_problem(documents)
     topics = problem.sampler.start(problem, np.random.default_rng(0), 1).topics
     of_word = {word: set(topics[problem.words == v].tolist()) for v, word in enumerate(documents.vocabulary)}
     assert of_word["rain"] == {0, 1}

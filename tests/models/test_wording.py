@@ -120,7 +120,7 @@ def test_groups_that_the_model_does_not_know_are_an_average(model):
 def test_out_of_vocabulary_words_with_features_are_used():
     labels = ["a", "b"] * 5
     corpus = Corpus.from_texts(PETS + SKIES, labels)
-    model = MetaLDA(3, wording="labels", word_features=FEATURES, **QUICK).fit(corpus)
+    model = MetaLDA(3, wording="label", word_features=FEATURES, **QUICK).fit(corpus)
     new = Corpus.from_texts(["kitten kitten cat dog", "hail rain sun"], ["a", "b"])
     assert_distributions(model.transform(new))
     assert not np.array_equal(
@@ -148,7 +148,7 @@ def test_wording_goes_with_any_prior(corpus, how):
 
 def test_y_gives_groups_too():
     texts, labels = PETS + SKIES, ["a", "b"] * 5
-    by_list = MetaLDA(2, wording="labels", **QUICK).fit(texts, labels)
+    by_list = MetaLDA(2, wording="label", **QUICK).fit(texts, labels)
     by_frame = MetaLDA(2, wording="side", **QUICK).fit(
         texts, pd.get_dummies(pd.Series(labels), prefix="side", prefix_sep="=")
     )
@@ -181,13 +181,22 @@ def test_columns_that_give_no_groups_are_refused_in_one_line(change, wording, co
     assert "\n" not in str(caught.value)
 
 
+def test_a_topic_with_seed_words_is_found_by_its_name():
+    model = MetaLDA(3, wording="label", seeds={"cats": ["cat"]}, **QUICK).fit(PETS, ["a", "b", "a", "b", "b"])
+    by_name = model.wording_contrasts("cats", "a", "b", interval=0.5)
+    assert by_name.equals(model.wording_contrasts(0, "a", "b", interval=0.5))
+    assert model.topic_words("cats").equals(model.topic_words(0))
+    with pytest.raises(InputError, match="no topic is named 'dogs'; names are: 'cats'"):
+        model.topic_words("dogs")
+
+
 def test_wording_without_labels_or_columns_says_what_to_do():
     with pytest.raises(InputError, match=r"the corpus has no labels; read the column with labels= \(--labels party\)"):
         MetaLDA(2, wording="party", **QUICK).fit(PETS)
-    with pytest.raises(InputError, match="the labels have no columns; use wording='labels'"):
+    with pytest.raises(InputError, match="the labels have no columns; use wording='label'"):
         MetaLDA(2, wording="party", **QUICK).fit(PETS, ["a", "b", "a", "b", "b"])
     with pytest.raises(InputError, match="the labels must be 0 or 1"):
-        MetaLDA(2, wording="labels", **QUICK).fit(PETS, np.linspace(0.1, 1, 5)[:, None])
+        MetaLDA(2, wording="label", **QUICK).fit(PETS, np.linspace(0.1, 1, 5)[:, None])
 
 
 def test_documents_without_a_value_are_a_group_of_their_own():
@@ -203,7 +212,7 @@ def test_documents_without_a_value_are_a_group_of_their_own():
     [
         ((2, "left"), "no topic 2; topics are numbered 0 to 1"),
         ((-1, "left"), "no topic -1"),
-        (("tax", "left"), "no topic 'tax'"),
+        (("tax", "left"), "no topic is named 'tax'; give its number"),
         ((0, "lft"), "no group 'lft'; did you mean 'party=left'"),
         ((0, "left", "party=left"), "the same group"),
         ((0, "left", "right", 0), "top_n must be at least 1"),

@@ -27,11 +27,12 @@ EPILOG = options.epilog(
 def wording(
     model: options.Model,
     topic: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--topic",
-            metavar="N",
-            help="Topic whose words are compared. Without it, all topics are printed with how alike groups word them.",
+            metavar="N|NAME",
+            help="Topic whose words are compared, by its number or name. Without it, all topics are printed with how "
+            "alike groups word them.",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +70,8 @@ def wording(
         table = fitted.wording_
     else:
         pairs = _pairs(groups, fitted)
-        found = [fitted.wording_contrasts(topic, *pair, top_n=top_n, interval=interval) for pair in pairs]
+        number = loaded.fitted_.find_topic(int(topic) if topic.isdecimal() else topic)
+        found = [fitted.wording_contrasts(number, *pair, top_n=top_n, interval=interval) for pair in pairs]
         table = pd.concat(found, ignore_index=True)
     if format is Format.json:
         tables.print_json(table.to_dict("records"))
@@ -78,7 +80,7 @@ def wording(
     elif topic is None:
         _print_topics(loaded, table)
     else:
-        _print_words(loaded, table, topic, interval)
+        _print_words(loaded, table, number, interval)
 
 
 def _pairs(groups: list[str] | None, model: WordingTables) -> list[tuple[str, str | None]]:

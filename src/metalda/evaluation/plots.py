@@ -368,7 +368,8 @@ def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
     for topic in topics:
         found = "" if counts[topic] == n_chains else f" ({counts[topic]} of {n_chains} chains)"
         words = "background" if is_background[topic] else ", ".join(model.topic_words(topic, 3)["word"])
-        names.append(_name(f"topic{topic}{found}: {words}"))
+        own = model.fitted_.topic_names[topic] if model.fitted_.topic_names else None
+        names.append(_name(f"{own or f'topic{topic}'}{found}: {words}"))
     return names
 
 

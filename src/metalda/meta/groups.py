@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from metalda.corpus import NamedMatrix, Schema
 from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, hint
+from metalda.meta.terms import NO_COLUMN
 
 NO_VALUE = "(none)"  # the group of training documents without a value
-ALL_LABELS = "labels"  # names the labels of y, if they have no columns
 UNKNOWN = -1  # the group of a new document without a value, or with one that the model does not know
 MOST_GROUPS = 200
 
@@ -83,7 +83,7 @@ def _labels_of(column: str, labels: NamedMatrix, schema: Schema | None) -> list[
         raise InputError(f"wording={column!r}: the column holds numbers; cut it into intervals (bins, --bins)")
     if schema is not None and schema.has_labels:
         owners = columns_of_labels(names, schema)
-    elif column == ALL_LABELS:
+    elif column == NO_COLUMN:
         owners = (column,) * len(names)
     else:
         owners = tuple(column if name.startswith(f"{column}=") else "" for name in names)
@@ -95,7 +95,7 @@ def _labels_of(column: str, labels: NamedMatrix, schema: Schema | None) -> list[
     known = list(dict.fromkeys(owner for owner in owners if owner))
     if not known:
         raise InputError(
-            f"wording={column!r}: the labels have no columns; use wording={ALL_LABELS!r} for labels that are given as "
+            f"wording={column!r}: the labels have no columns; use wording={NO_COLUMN!r} for labels that are given as "
             "y, or read a column (Corpus.from_frame(labels=...), --labels)"
         )
     raise InputError(

@@ -103,6 +103,17 @@ class Fitted:
     def n_topics(self) -> int:
         return int(self.phi.shape[1])
 
+    def find_topic(self, topic: int | str) -> int:
+        """Return the number of a topic, given its number or its name; InputError if there is none."""
+        if isinstance(topic, str):
+            if topic in self.topic_names:
+                return self.topic_names.index(topic)
+            known = ", ".join(repr(name) for name in self.topic_names if name is not None)
+            raise InputError(f"no topic is named {topic!r}; " + (f"names are: {known}" if known else "give its number"))
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < self.n_topics:
+            raise InputError(f"no topic {topic!r}; topics are numbered 0 to {self.n_topics - 1}")
+        return int(topic)
+
     @cached_property
     def word_index(self) -> dict[str, int]:
         """Return the row of phi by word."""
@@ -275,14 +286,12 @@ class FittedModel(BaseEstimator):
             raise InputError(f"top_n must be at least 1, not {top_n}")
         return [[vocabulary[v] for v in row] for row in top_indices(self.components_, top_n)]
 
-    def topic_words(self, topic: int, top_n: int = 10) -> pd.DataFrame:
-        """Return the most probable words of one topic, with their probabilities."""
+    def topic_words(self, topic: int | str, top_n: int = 10) -> pd.DataFrame:
+        """Return the most probable words of one topic, given its number or name, with their probabilities."""
         import pandas as pd
 
         fitted = self.fitted_
-        if not 0 <= topic < fitted.n_topics:
-            raise InputError(f"no topic {topic}; topics are numbered 0 to {fitted.n_topics - 1}")
-        probabilities = fitted.phi[:, topic]
+        probabilities = fitted.phi[:, fitted.find_topic(topic)]
         best = top_indices(probabilities, top_n)
         return pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities[best]})
 

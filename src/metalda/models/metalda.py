@@ -40,7 +40,7 @@ START_ALPHA, START_BETA = 0.1, 0.01
 # Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
-SEED_SHAPE = 10.0  # of the gamma prior on the strength of a seed set
+SEED_SHAPE = 1000.0  # of the gamma prior on the strength of a seed set, which counts like this many tables of words
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
 
@@ -69,7 +69,7 @@ class MetaLDA(TopicModel, WordingTables):
     wording : str, optional
         Label column whose values are groups of documents that word topics in their own way, such as "party": each
         group has its own word probabilities in a topic, around those that all groups share. Documents without a value
-        are a group of their own. "labels" stands for labels that are given as y. The column also informs topic
+        are a group of their own. "label" stands for labels that are given as y. The column also informs topic
         proportions, unless `prevalence` leaves it out.
     resolution : int
         Numbers with more distinct values are rounded to this many quantiles in training.
@@ -162,7 +162,7 @@ class MetaLDA(TopicModel, WordingTables):
     mu: float | Mapping[str, float] | None = None
     nu: float | None = None
     seeds: Mapping[str, Sequence[str]] | None = None
-    seed_weight: float = 100.0
+    seed_weight: float = 10_000.0
 
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,

@@ -64,14 +64,14 @@ class WordingTables(FittedModel):
 
     @available_if(lambda model: model.wording is not None)
     def wording_contrasts(
-        self, topic: int, first: str, second: str | None = None, top_n: int | None = 10, interval: float = 0.9
+        self, topic: int | str, first: str, second: str | None = None, top_n: int | None = 10, interval: float = 0.9
     ) -> pd.DataFrame:
         """Return the words that set two groups apart within a topic, the most certain differences first.
 
         Parameters
         ----------
-        topic : int
-            Number of the topic.
+        topic : int or str
+            Number of the topic, or its name if it has seed words.
         first : str
             A group: a label of the column `wording`.
         second : str, optional
@@ -110,7 +110,7 @@ class WordingTables(FittedModel):
         pair = find_group(fitted, first), None if second is None else find_group(fitted, second)
         if pair[0] == pair[1]:
             raise InputError(f"{first!r} and {second!r} are the same group; give two groups")
-        return contrast_tables(fitted, topic, [pair], top_n, interval)[0]
+        return contrast_tables(fitted, fitted.find_topic(topic), [pair], top_n, interval)[0]
 
 
 def require_wording(model: FittedModel) -> WordingTables:
@@ -157,8 +157,6 @@ def contrast_tables(
 ) -> list[pd.DataFrame]:
     """Return log ratios of the probabilities of words in pairs of groups, with intervals over draws of the topic."""
     check_interval(interval)
-    if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < fitted.n_topics:
-        raise InputError(f"no topic {topic!r}; topics are numbered 0 to {fitted.n_topics - 1}")
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
     chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
