@@ -73,7 +73,7 @@ class Covered(NamedTuple):
 def cover(kind: str, seed: int, n_iter: int) -> list[Covered]:
     """Fit one corpus, and compare the intervals of every matched topic with the truth."""
     simulated = simulate(kind, seed)
-    model = MetaLDA(N_TOPICS, wording="labels", n_iter=n_iter, random_state=seed, verbose=False).fit(simulated.corpus)
+    model = MetaLDA(N_TOPICS, wording="label", n_iter=n_iter, random_state=seed, verbose=False).fit(simulated.corpus)
     column = [int(word[1:]) for word in model.vocabulary_]
     found = []
     own_topics, true_topics, similarity = match(np.sqrt(model.components_) @ np.sqrt(simulated.shared[:, column]).T)

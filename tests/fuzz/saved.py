@@ -152,7 +152,7 @@ def _maker(of: str) -> Callable[..., Any]:
     case = next((case for case in CASES if case.name == of.removesuffix(CHAINS).removesuffix(WORDING)), None)
     make = getattr(case, "make", None)
     if of.endswith(WORDING):
-        return partial(make, wording="labels")
+        return partial(make, wording="label")
     return partial(make, n_chains=2) if of.endswith(CHAINS) else make
 
 

@@ -36,7 +36,7 @@ MODELS = {
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_a_cluster_gives_the_wording_of_one_thread(shared, n_shards):
     documents = corpus().with_labels(["left", "right"] * 5)
-    settings = {**SHARDED, "n_shards": n_shards, "n_iter": 8, "thin": 2, "n_draws": 2, "wording": "labels"}
+    settings = {**SHARDED, "n_shards": n_shards, "n_iter": 8, "thin": 2, "n_draws": 2, "wording": "label"}
     here = MetaLDA(3, word_features=FEATURES, **settings).fit(documents)
     there = MetaLDA(3, word_features=FEATURES, **settings).fit(documents, client=shared)
     assert_same_model(here, there)
