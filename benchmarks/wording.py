@@ -120,7 +120,7 @@ def snippets(n_iter: int, n_seeds: int) -> None:
     print("|---|---|---|---|---|---|")
     for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
-        for wording in (None, "labels"):
+        for wording in (None, "label"):
             parts = [part.with_labels(rng.choice(["a", "b", "c"], len(part)).tolist()) for part in (train, test)]
             how = {"doc_prior": "default", "n_iter": n_iter, "random_state": seed, "verbose": False}
             start = time.process_time()
