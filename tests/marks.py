@@ -17,4 +17,4 @@ def slow_after_first(cases: Iterable[Any]) -> list[Any]:
 
 def examples(n: int) -> settings:
     """So many examples of a kernel, but a fifth without compilation, where they only run every line."""
-    return settings(max_examples=n if COMPILED else n // 5)
+    return settings(max_examples=n if COMPILED else max(1, n // 5))

@@ -29,6 +29,13 @@ def test_columns_are_standardized_as_in_training():
     assert corpus.without_labels().schema.vectors == {}
 
 
+def test_vectors_that_come_as_labels_are_in_their_own_units():
+    corpus = Corpus.from_texts(TEXTS).with_vectors(VECTORS)
+    model = MetaLDA(2, **QUICK).fit(corpus)
+    given = model.transform(TEXTS, pd.DataFrame(VECTORS, columns=corpus.label_names))
+    np.testing.assert_allclose(given, model.transform(corpus), rtol=1e-5)
+
+
 def test_labels_keep_their_columns_and_vectors_share_a_variance():
     frame = pd.DataFrame({"text": TEXTS, "kind": ["pets", "sky"] * 20})
     corpus = Corpus.from_frame(frame, labels="kind").with_vectors(VECTORS)

@@ -8,8 +8,10 @@ import metalda
 from contracts import FEATURES, PETS, QUICK, SKIES, assert_distributions, quietly
 from metalda import LDA, Corpus, MetaLDA
 from metalda.errors import HintWarning, InputError, StorageError
+from metalda.samplers.draws import check_tables
 from metalda.samplers.group_topics import draw_group_logs, group_shares, mean_group_phi
 from metalda.storage import read_folder, write_folder
+from metalda.training.gibbs import Generators, start_chain, sweep
 from training.test_checkpoint import _interrupt_after, assert_same_model
 
 PARTIES = ["left", "right", "green"]
@@ -190,6 +192,17 @@ def test_a_topic_with_seed_words_is_found_by_its_name():
         model.topic_words("dogs")
 
 
+def test_tokens_of_seed_words_are_counted_in_all_groups():
+    model = MetaLDA(3, wording="label", seeds={"cats": ["cat"]}, **QUICK).fit(PETS, ["a", "b", "a", "b", "b"])
+    assert model.seed_strengths(0.5)["tokens"].tolist() == [sum(text.split().count("cat") for text in PETS)]
+
+
+def test_wording_by_labels_of_y_works_beside_vectors():
+    vectors = np.arange(10.0).reshape(5, 2)
+    corpus = Corpus.from_texts(PETS, ["a", "b", "a", "b", "b"]).with_vectors(vectors)
+    assert MetaLDA(2, wording="label", **QUICK).fit(corpus).wording_groups_ == ("a", "b")
+
+
 def test_wording_without_labels_or_columns_says_what_to_do():
     with pytest.raises(InputError, match=r"the corpus has no labels; read the column with labels= \(--labels party\)"):
         MetaLDA(2, wording="party", **QUICK).fit(PETS)
@@ -258,6 +271,17 @@ def test_a_resumed_run_gives_the_same_model(corpus, n_shards, tmp_path, monkeypa
     assert_same_wording(expected, MetaLDA(2, **settings).fit(corpus, checkpoint=tmp_path / "c", resume=True))
 
 
+def test_a_draw_of_the_initial_iterations_leaves_the_chain_as_it_is(corpus):
+    """Ctrl-C keeps such a draw, and the checkpoint goes on with the initial iterations."""
+    problem = MetaLDA(2, wording="party", n_iter=40, random_state=0)._build_problem(corpus)
+    rngs = Generators.spawn(0, problem)
+    state, _ = sweep(problem, start_chain(problem, rngs.start), rngs)
+    draw = state.keep()
+    assert list(state.assignment.arrays) == ["topics"]
+    check_tables(draw.word_topic_counts, draw.group_counts, 3)
+    np.testing.assert_array_equal(draw.group_counts.sum(axis=0), draw.topic_totals)
+
+
 def test_a_checkpoint_of_other_groups_is_refused(corpus, tmp_path):
     how = {**QUICK, "wording": "party", "doc_prior": 0.1}
     MetaLDA(2, **how).fit(corpus, checkpoint=tmp_path / "c")
@@ -298,6 +322,8 @@ def _shorter(array):
         ("draws.group_count_starts", lambda a: a + 10**6, "group_count_starts"),
         ("draws.group_count_topics", lambda a: a + np.uint16(7), "group_count_topics"),
         ("draws.group_counts", lambda a: -a, "group_counts"),
+        ("draws.group_counts", lambda a: a * 50, "do not sum to the totals of topics"),
+        ("draws.counts", lambda a: a + 10_000, "differs|do not fit"),
         ("draws.extra.concentrations", lambda a: a * np.nan, "concentrations"),
         ("draws.extra.concentrations", lambda a: a * 0, "concentrations"),
         ("draws.extra.concentrations", None, "concentrations"),

@@ -164,7 +164,9 @@ class NewDocumentOptions(NewTextOptions):
 
     def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
         """Read new documents like the training data, with their vectors if the model learned from vectors."""
-        learned = model.schema_ is not None and bool(model.schema_.vectors) and model.uses_labels
+        terms = model.fitted_.labels.terms
+        numbers = () if terms is None else terms.numbers
+        learned = model.schema_ is not None and not set(model.schema_.vectors).isdisjoint(numbers)
         if learned and self.document_vectors is None and not self.no_labels:
             raise InputError(
                 "the model learned from vectors of documents: give those of DATA with --document-vectors FILE.npy, or "

@@ -169,7 +169,7 @@ def fit(
         seconds = time.perf_counter() - start
         estimator.save(output)  # before the cluster is closed, which may fail or be interrupted
     if not quiet:
-        _print_result(estimator, output, data, _example(data, estimator), seconds)
+        _print_result(estimator, output, data, document_vectors, _example(data, estimator), seconds)
 
 
 def _default_output(data: Path) -> Path:
@@ -219,12 +219,17 @@ def _example(data: Path, model: TopicModel) -> str:
 
 
 def _number_of(model: TopicModel) -> str | None:
-    """Return a numeric column of the model, if it has one."""
-    terms = model.fitted_.labels.terms
-    return None if terms is None else next(iter(terms.numbers), None)
+    """Return a numeric column of the model, if it has one; a dimension of document vectors says nothing alone."""
+    terms, schema = model.fitted_.labels.terms, model.schema_
+    vectors = () if schema is None else schema.vectors
+    return None if terms is None else next((column for column in terms.numbers if column not in vectors), None)
 
 
-def _print_result(model: TopicModel, output: Path, data: Path, example: str, seconds: float) -> None:
+def _print_result(
+    model: TopicModel, output: Path, data: Path, vectors: Path | None, example: str, seconds: float
+) -> None:
+    from metalda.corpus.tokenizers import runs_code
+
     iterations = tables.count(model.n_iter_, "iteration")
     if model.was_stopped_:
         iterations = f"stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations"
@@ -243,8 +248,14 @@ def _print_result(model: TopicModel, output: Path, data: Path, example: str, sec
         print(f"  metalda effects {folder}")
         if column := _number_of(model):
             print(f"  metalda prevalence {folder} --over {clean(shlex.quote(column))}")
+    if model.fitted_.wording:
+        print(f"  metalda wording {folder}")
     if len(model.chains_) > 1:
         print(f"  metalda chains {folder}")
-    print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv")
-    shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}"
+    schema = model.schema_
+    needed = " --allow-tokenizer" if schema is not None and runs_code(schema.tokenizer) else ""
+    of_new = needed + (" --document-vectors new.npy" if schema is not None and schema.vectors else "")
+    print(f"  metalda transform {folder} {clean(shlex.quote(example))} -o proportions.csv{of_new}")
+    of_data = needed + ("" if vectors is None else f" --document-vectors {clean(shlex.quote(str(vectors)))}")
+    shown = "" if isinstance(data, Stream) else f" --corpus {clean(shlex.quote(str(data)))}{of_data}"
     print(f"  metalda report {folder} -o report.html{shown}")

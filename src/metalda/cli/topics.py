@@ -21,7 +21,8 @@ def topics(
     model: options.Model,
     top_n: Annotated[int, typer.Option("--top-n", "-n", metavar="N", min=1, help="Words per topic.")] = 10,
     topic: Annotated[
-        int | None, typer.Option("--topic", metavar="TOPIC", help="Show only this topic, with probabilities.")
+        str | None,
+        typer.Option("--topic", metavar="N|NAME", help="Show only this topic (number or name), with probabilities."),
     ] = None,
     seeds: Annotated[
         bool, typer.Option("--seeds", help="Print how strong the seed words of named topics are, instead of words.")
@@ -38,7 +39,8 @@ def topics(
     if seeds:
         _print_seeds(fitted, format, raw)
     elif topic is not None:
-        _print_topic(fitted, topic, top_n, format, raw)
+        number = fitted.fitted_.find_topic(int(topic) if topic.isdecimal() else topic)
+        _print_topic(fitted, number, top_n, format, raw)
     elif format is Format.table:
         tables.print_topics(fitted, top_n)
     else:

@@ -307,7 +307,7 @@ class Schema:
 
     def without_columns(self) -> Schema:
         """Return the schema for texts alone, or texts with labels that are given in another way."""
-        return replace(self, text=(), labels=(), id=None, bins={}, numbers={}, label_delimiter=None)
+        return replace(self, text=(), labels=(), id=None, bins={}, numbers={}, vectors={}, label_delimiter=None)
 
     @classmethod
     def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:

@@ -82,7 +82,7 @@ def _labels_of(column: str, labels: NamedMatrix, schema: Schema | None) -> list[
     if schema is not None and column in schema.numbers:
         raise InputError(f"wording={column!r}: the column holds numbers; cut it into intervals (bins, --bins)")
     if schema is not None and schema.has_labels:
-        owners = columns_of_labels(names, schema)
+        owners = tuple(owner or NO_COLUMN for owner in columns_of_labels(names, schema))
     elif column == NO_COLUMN:
         owners = (column,) * len(names)
     else:

@@ -65,7 +65,8 @@ def read_input(
         vocabulary = list(names)
     if vocabulary is None and names_needed:
         raise InputError(
-            "word features and word vectors need the names of the words: give vocabulary=, one name per column of X"
+            "word features, word vectors and seed words need the names of the words: give vocabulary=, one name per "
+            "column of X"
         )
     if vocabulary is not None and len(vocabulary) != matrix.shape[1]:
         raise InputError(f"vocabulary names {len(vocabulary):,} columns, but X has {matrix.shape[1]:,}")

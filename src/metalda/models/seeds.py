@@ -28,7 +28,7 @@ def seed_table(fitted: Fitted, seeds: Seeds, interval: float) -> pd.DataFrame:
     table[["strength", "low", "high"]] = np.exp(table[["strength", "low", "high"]])
     has = seeds.rows(fitted.vocabulary).matrix.T.tocsr()
     draws = [draw for chain in fitted.chains or (fitted,) for draw in chain.draws]
-    tokens = np.mean([(has @ draw.word_topic_counts).toarray() for draw in draws], axis=0)
+    tokens = np.mean([(has @ draw.token_counts).toarray() for draw in draws], axis=0)
     table["words"] = np.diff(has.indptr)
     table["tokens"] = tokens.sum(axis=1).round().astype(np.int64)
     table["in_topic"] = tokens[np.arange(n_sets), np.arange(n_sets)] / np.maximum(tokens.sum(axis=1), 1)

@@ -170,7 +170,26 @@ def unpack_draws(
         return draws
     _check_counts(arrays, _GROUP_COUNTS, n_draws, n_topics, n_words * n_groups)
     grouped = _unpack_counts(arrays, _GROUP_COUNTS, n_topics)
+    for draw, own in zip(draws, grouped, strict=True):
+        if not np.array_equal(own.sum(axis=0), draw.topic_totals):
+            raise StorageError("the counts of groups do not sum to the totals of topics")
+        check_tables(draw.word_topic_counts, own, n_groups)
     return [replace(draw, group_counts=own) for draw, own in zip(draws, grouped, strict=True)]
+
+
+def sum_groups(counts: sparse.csr_array, n_groups: int) -> sparse.csr_array:
+    """Return counts [word, topic], given those of words in groups."""
+    total = sum((counts[g::n_groups] for g in range(1, n_groups)), start=counts[0::n_groups])
+    total.sort_indices()
+    return total
+
+
+def check_tables(tables: sparse.csr_array, counts: sparse.csr_array, n_groups: int) -> None:
+    """Raise StorageError unless every word of a topic has from one table for each group to one for each token."""
+    least, most = sum_groups(counts.sign(), n_groups), sum_groups(counts, n_groups)
+    fits = np.array_equal(tables.indptr, most.indptr) and np.array_equal(tables.indices, most.indices)
+    if not fits or (tables.data < least.data).any() or (tables.data > most.data).any():
+        raise StorageError("the tables do not fit the topics of tokens")
 
 
 def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear) -> tuple[int, int]:

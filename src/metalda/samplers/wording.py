@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.errors import StorageError
 from metalda.kernels.border import frozen
 from metalda.kernels.wording import (
     accept_factors,
@@ -29,7 +28,7 @@ from metalda.meta.design import DEFAULT, Design
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
 from metalda.samplers.base import Arrays, Assignment, Problem, check_topics
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
-from metalda.samplers.draws import Draw
+from metalda.samplers.draws import Draw, check_tables
 from metalda.samplers.tokens import TokenAssignment, Tokens
 from metalda.utils.checks import check_array, check_ascending, check_indices, check_keys, check_range
 from metalda.utils.chunks import spans, tally
@@ -219,9 +218,9 @@ class GroupAssignment(Assignment):
         phi follows from the tables, so it is drawn after the prior of words has learned from them, at the beginning of
         the next sweep. The log-likelihood is log p(w, z | alpha, phi, c).
         """
-        if n_sweeps < self.sampler.initial_sweeps:
-            return self._tokens.sweep(alpha, beta, rngs, run, n_sweeps)
         if self._tables is None:
+            if n_sweeps < self.sampler.initial_sweeps:
+                return self._tokens.sweep(alpha, beta, rngs, run, n_sweeps)
             self.tell_groups()
         shared = self.draw_shared(beta, rngs, run)
         moved, log_likelihood = self._tokens.sweep(alpha, shared, rngs, run, n_sweeps)
@@ -296,8 +295,10 @@ class GroupAssignment(Assignment):
 
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
         """Return the draw with the tables as counts of words, and with the counts of groups and the concentrations."""
-        if self._tables is None:  # Ctrl-C ended the initial sweeps
-            self.tell_groups()
+        if self._tables is None:  # Ctrl-C ended the initial sweeps; a checkpoint of this state goes on with them
+            told = GroupAssignment(self.problem, self.sampler, self._tokens, None, self.concentrations)
+            told.tell_groups()
+            return told.keep(alpha, beta)
         counts = self._tokens.counts
         return replace(
             super().keep(alpha, beta),
@@ -315,13 +316,6 @@ class GroupAssignment(Assignment):
 def _frozen_lists(counts: TopicCounts) -> tuple[NDArray[Any], ...]:
     sizes, topics, numbers = counts.sizes, counts.topics, counts.counts
     return counts.starts, frozen(sizes, np.int32), frozen(topics, np.uint16), frozen(numbers, np.int32)
-
-
-def _sum_groups(counts: sparse.csr_array, n_groups: int) -> sparse.csr_array:
-    """Return counts [word, topic], given those of words in groups."""
-    total = sum((counts[g::n_groups] for g in range(1, n_groups)), start=counts[0::n_groups])
-    total.sort_indices()
-    return total
 
 
 def check_concentrations(concentrations: NDArray[Any], shape: tuple[int | None, ...]) -> None:
@@ -346,7 +340,5 @@ def _check_tables(packed: PackedCounts, problem: Problem, counts: sparse.csr_arr
     check_indices("table_topics", packed.topics, problem.n_topics)
     starts = np.concatenate([[0], np.cumsum(packed.sizes, dtype=np.int64)])
     check_ascending("table_topics", packed.topics, starts)
-    least, most = _sum_groups(counts.sign(), n_groups), _sum_groups(counts, n_groups)
-    fits = np.array_equal(starts, most.indptr) and np.array_equal(packed.topics, most.indices)
-    if not fits or (packed.counts < least.data).any() or (packed.counts > most.data).any():
-        raise StorageError("the tables do not fit the topics of tokens")
+    shape = (problem.n_words, problem.n_topics)
+    check_tables(sparse.csr_array((packed.counts, packed.topics.astype(np.int32), starts), shape), counts, n_groups)
