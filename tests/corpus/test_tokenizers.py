@@ -127,7 +127,7 @@ def test_a_function_is_used_but_not_saved():
         ["a-b c", "b-c"], tokenizer=lambda text: text.replace("-", " ").split(), stop_words=["c"]
     )
     assert list(corpus) == [["a", "b"], ["b"]]
-    assert corpus.schema.tokenizer == "function"
+    assert corpus.schema.tokenizer == "(function)"
     with pytest.raises(InputError, match="your own function tokenized, and functions are not saved"):
         corpus.schema.require_tokenizer()
 

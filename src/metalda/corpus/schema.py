@@ -24,7 +24,7 @@ from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
-FUNCTION = "function"  # the analyzer or tokenizer of a fitted schema if it was a function: functions are not kept
+FUNCTION = "(function)"  # the analyzer or tokenizer of a fitted schema if it was a function: functions are not kept
 
 _MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
