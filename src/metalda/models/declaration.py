@@ -24,6 +24,7 @@ from metalda.priors import LogLinear
 from metalda.samplers import Draw, Sampler, Tokens
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extra
 from metalda.samplers.folding import Documents, LabelSets, infer_mixed_theta, infer_theta
+from metalda.samplers.group_topics import mean_group_phi
 from metalda.training.schedule import stage_lengths
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
@@ -200,7 +201,8 @@ class Declaration(PrevalenceTables):
 
         Out-of-vocabulary words follow the vocabulary; with `alone`, each is added to the vocabulary alone.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no groups")
+        of_unseen = self._prior_by_name(unseen, self.feature_names_) if unseen else None
+        return mean_group_phi(draws, self.fitted_.word_prior, group, of_unseen, alone)
 
     def _phi_of_unseen(self, unseen: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.float32] | None]:
         """Return the out-of-vocabulary words that the model has information on, and their phi[word, topic].

@@ -283,12 +283,6 @@ class MetaLDA(TopicModel, WordingTables):
         word_prior, of_unseen = self.fitted_.word_prior, self._prior_by_name(unseen, self.feature_names_)
         return mean_group_phi(self.draws_, word_prior, None, of_unseen, alone=True)[len(self.vocabulary_) :]
 
-    def _mean_group_phi(
-        self, group: int, draws: Sequence[Draw], unseen: Sequence[str] = (), *, alone: bool = False
-    ) -> NDArray[np.float32]:
-        of_unseen = self._prior_by_name(unseen, self.feature_names_) if unseen else None
-        return mean_group_phi(draws, self.fitted_.word_prior, group, of_unseen, alone)
-
     def _prior_of_documents(self, design: Design) -> LogLinear:
         if isinstance(self.doc_prior, str):
             return self._learned(design, START_ALPHA, self.mu, LEVEL_PRECISION)

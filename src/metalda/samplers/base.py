@@ -129,7 +129,7 @@ class Assignment(ABC):
 
     def restart(self, problem: Problem) -> Assignment:
         """Return an assignment of the same topics to the tokens of another problem, in the same place."""
-        raise NotImplementedError
+        return problem.sampler.restore(problem, {"topics": self.topics}, 1)
 
     @abstractmethod
     def sweep(

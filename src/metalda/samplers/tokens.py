@@ -147,9 +147,6 @@ class TokenAssignment(Assignment):
         self.counts = TopicCounts.count(problem.words, topics, problem.n_topics, design, problem.n_groups)
         self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
-    def restart(self, problem: Problem) -> Assignment:
-        return TokenAssignment(problem, self.topics)
-
     def sweep(
         self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
     ) -> tuple[int, float]:

@@ -180,9 +180,11 @@ class GroupAssignment(Assignment):
 
     def tell_groups(self) -> None:
         """Count the words of groups from now on. Every token begins with a table of its own, as if c[k] were large."""
-        counts = self._tokens.counts
-        self._tables = self.sampler.fill_tables(self.problem, counts.pack(0, self.problem.n_words))
+        self._tables = self._first_tables()
         self._tokens = self._tokens.restart(self.sampler.by_group(self.problem))
+
+    def _first_tables(self) -> TopicCounts:
+        return self.sampler.fill_tables(self.problem, self._tokens.counts.pack(0, self.problem.n_words))
 
     @property
     def counts(self) -> TopicCounts:  # type: ignore[override]
@@ -296,8 +298,8 @@ class GroupAssignment(Assignment):
     def keep(self, alpha: Alpha, beta: Beta) -> Draw:
         """Return the draw with the tables as counts of words, and with the counts of groups and the concentrations."""
         if self._tables is None:  # Ctrl-C ended the initial sweeps; a checkpoint of this state goes on with them
-            told = GroupAssignment(self.problem, self.sampler, self._tokens, None, self.concentrations)
-            told.tell_groups()
+            tokens = TokenAssignment(self.sampler.by_group(self.problem), self.topics)
+            told = GroupAssignment(self.problem, self.sampler, tokens, self._first_tables(), self.concentrations)
             return told.keep(alpha, beta)
         counts = self._tokens.counts
         return replace(
