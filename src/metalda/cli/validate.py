@@ -14,7 +14,6 @@ from metalda.errors import warn
 from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
-    from metalda.corpus import Corpus
     from metalda.evaluation import IntrusionScores
 
 EPILOG = options.epilog(
@@ -70,40 +69,17 @@ def make(
 
     check_tasks_page(output)
     fitted = options.load_model(model, jobs)
-    corpus = None if data is None or documents == 0 else new.read(fitted, data, id=id, verbose=not quiet)
+    reads = data is not None and documents > 0
+    corpus = new.read(fitted, data, id=id, verbose=not quiet, keep_text=True) if reads else None
     tasks = make_intrusion_tasks(
         fitted, corpus, n_words=words, n_topics=topics, n_documents=documents, random_state=seed
     )
-    if data is not None and corpus is not None:
-        texts = _read_texts(data, corpus, {task.document for task in tasks.topic_tasks}, new)
-        tasks = tasks.with_texts(texts) if texts else tasks
     key = write_tasks_page(tasks, output, TITLE if title is None else title)
     if not quiet:
         counts = [tables.count(len(tasks.word_tasks), "topic")]
         counts += [tables.count(len(tasks.topic_tasks), "document")] if tasks.topic_tasks else []
         print(f"Tasks: {clean(str(output))} ({', '.join(counts)}); send it to the coders.")
         print(f"Key: {clean(str(key))}; it has the solutions: keep it for metalda validate score.")
-
-
-def _read_texts(path: Path, corpus: Corpus, rows: set[int], new: NewDocumentOptions) -> dict[int, str]:
-    """Read these documents once more, as they were written; nothing if they are tokens or cannot be read twice."""
-    from metalda.corpus.formats import is_saved
-    from metalda.corpus.schema import Schema
-    from metalda.corpus.source import open_source
-    from metalda.corpus.stream import Stream
-
-    if is_saved(path) or isinstance(path, Stream):
-        return {}
-    schema = Schema.for_path(path, corpus.schema, max_document_bytes=new.max_document_bytes)
-    texts: dict[int, str] = {}
-    for row, document in enumerate(open_source(path, schema).documents):
-        if row in rows:
-            if not isinstance(document.content, str):
-                return {}
-            texts[row] = document.content
-            if len(texts) == len(rows):
-                return texts
-    return {}  # the file has become shorter
 
 
 def score(

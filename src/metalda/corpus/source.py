@@ -19,6 +19,7 @@ from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.stream import Stream
+from metalda.corpus.texts import TextCollector
 from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
@@ -104,6 +105,7 @@ def collect(source: Source) -> dict[str, Any]:
     """Read all documents, and return the fields of their `Corpus`; ids are kept if all documents have one."""
     tokens = TokenCollector(source.schema, texts=source.texts)
     labels = LabelCollector()
+    texts = TextCollector(source.schema.keep_text, texts=source.texts)
     ids: list[str] = []
     for document in source.documents:
         try:
@@ -111,6 +113,7 @@ def collect(source: Source) -> dict[str, Any]:
         except SlowPatternError as error:
             raise InputError(f"{source.name}: document {len(tokens)}: {error}") from None
         labels.add(document.labels)
+        texts.add(document.content)
         if document.id is not None:
             ids.append(document.id)
     if len(tokens) == 0:
@@ -127,6 +130,7 @@ def collect(source: Source) -> dict[str, Any]:
         "labels": source.labels(labels.finish()),
         "ids": tuple(ids) if len(ids) == len(tokens) else None,
         "schema": source.fitted_schema(tokens.phrases),
+        "texts": texts.finish(),
     }
 
 
