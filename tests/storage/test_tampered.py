@@ -70,6 +70,9 @@ BROKE = [
     ("corpus-prepared", "array", "label_columns", "million"),
     ("corpus-prepared", "array", "offsets", "wrapped"),
     ("corpus-prepared", "array", "id_bytes", "noise"),
+    ("corpus-prepared", "array", "text_offsets", "million"),
+    ("corpus-prepared", "array", "text_offsets", "shorter"),
+    ("corpus-prepared", "array", "text_bytes", "noise"),
     ("corpus-prepared", "json", '["labels", 0]', "missing"),
 ]
 

@@ -69,8 +69,9 @@ def make(
 
     check_tasks_page(output)
     fitted = options.load_model(model, jobs)
-    reads = data is not None and documents > 0
-    corpus = new.read(fitted, data, id=id, verbose=not quiet, keep_text=True) if reads else None
+    corpus = None
+    if data is not None and documents > 0:
+        corpus = new.read(fitted, data, id=id, verbose=not quiet, keep_text=True)
     tasks = make_intrusion_tasks(
         fitted, corpus, n_words=words, n_topics=topics, n_documents=documents, random_state=seed
     )
