@@ -205,7 +205,7 @@ def _notes(
     if chosen is not None and chosen.n_cut:
         verb = "is" if chosen.n_cut == 1 else "are"
         notes.append(
-            f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.longest:,} words; "
+            f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.cut_after}; "
             "all figures are of whole documents."
         )
     if len(words) < len(model.vocabulary_):
