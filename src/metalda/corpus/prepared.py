@@ -33,9 +33,10 @@ from metalda.corpus.parts import (
     merge_words,
     read_parts,
 )
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import Source, open_source
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.corpus.texts import TextLimit
 from metalda.errors import InputError, StorageError
 from metalda.storage import (
@@ -50,7 +51,7 @@ from metalda.storage import (
 )
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
-from metalda.utils.checks import check_array, check_indices, check_names, check_starts, reading_damage
+from metalda.utils.checks import Arrays, check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
@@ -116,14 +117,14 @@ def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> 
         }
 
 
-def _load_strings(name: str, arrays: Mapping[str, NDArray[Any]], path: PathLike) -> PackedStrings | None:
+def _load_strings(name: str, arrays: Arrays, path: PathLike) -> PackedStrings | None:
     """Return ids or texts, which are decoded when they are accessed; None if the corpus has none."""
     if f"{name}_bytes" not in arrays:
         return None
     return PackedStrings(arrays[f"{name}_bytes"], arrays[f"{name}_offsets"], source=str(path))
 
 
-def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
+def _load_labels(names: Any, arrays: Arrays) -> NamedMatrix:
     columns, rows, values = arrays["label_columns"], arrays["label_rows"], arrays["label_values"]
     names = check_names("labels", names)
     check_starts("label_rows", rows, len(columns))
@@ -134,8 +135,8 @@ def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
 
 
 def prepare_corpus(
-    path: Path,
-    folder: Path,
+    path: Location,
+    folder: Path | Remote,
     schema: Schema,
     *,
     n_jobs: int | None = 1,
@@ -171,7 +172,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     """Tokenize the parts that are missing; returns the number of parts."""
     n_parts, texts = 0, TextLimit(source.schema.keep_text, texts=source.texts)
 
-    def missing() -> Iterator[tuple[int, Any, bool]]:
+    def missing() -> Iterator[tuple[int, list[Document], bool]]:
         nonlocal n_parts
         for number, documents in in_parts(source.documents):
             n_parts, keeps_text = number + 1, texts.admit_all(documents)
@@ -187,7 +188,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     return n_parts
 
 
-def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
+def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path | Remote, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
     as_read, phrases = partial(read_parts, writer.folder, n_parts), None
     parts = as_read
