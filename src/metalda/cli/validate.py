@@ -106,13 +106,9 @@ def score(
     found = score_intrusion(key, answers, interval=interval)
     for note in found.notes:
         warn(note)
-    if format is Format.json:
-        parts = {name: getattr(found, name).to_dict("records") for name in ("overall", "topics", "coders")}
-        tables.print_json({**parts, "interval": found.interval, "notes": found.notes})
-    elif format is Format.csv:
-        tables.print_frame(_all_rows(found), raw=raw)
-    else:
-        _print(found)
+    parts = {name: getattr(found, name).to_dict("records") for name in ("overall", "topics", "coders")}
+    value = {**parts, "interval": found.interval, "notes": found.notes}
+    tables.print_as(format, _all_rows(found), lambda: _print(found), raw=raw, value=value)
 
 
 COMMANDS = {"make": make, "score": score}

@@ -29,16 +29,21 @@ class DocumentTables(FoldingIn):
 
     @names_wrong_keywords()
     def typical_documents(
-        self, topic: int | str, n: int = 5, *, corpus: Any = None, label: str | Iterable[str] | None = None
+        self,
+        topic: int | str | None = None,
+        n: int = 5,
+        *,
+        corpus: Any = None,
+        label: str | Iterable[str] | None = None,
     ) -> pd.DataFrame:
-        """Return the documents with the largest proportions of a topic, with their texts if the corpus has them.
+        """Return the documents with the largest proportions of each topic, with their texts if the corpus has them.
 
         Parameters
         ----------
-        topic : int or str
-            The number or the name of the topic.
+        topic : int or str, optional
+            The number or the name of a topic; all topics by default.
         n : int
-            The number of documents.
+            The number of documents of a topic.
         corpus : Corpus, or any other input of `transform`, optional
             The documents, such as the training documents. Without it, the table has the positions and proportions of
             the training documents, because a model keeps no texts.
@@ -49,8 +54,9 @@ class DocumentTables(FoldingIn):
         Returns
         -------
         DataFrame
-            The position of the document, its `id` if it has one, the `proportion` of the topic, and with a corpus its
-            `labels` and its `text` as written, or its words if the corpus has no texts (`Corpus.texts`).
+            The `topic` (and its `name`), the position of the `document`, its `id` if it has one, the `proportion` of
+            the topic, and with a corpus its `labels` and its `text` as written, or its words if the corpus has no texts
+            (`Corpus.texts`).
 
         Examples
         --------
@@ -63,30 +69,34 @@ class DocumentTables(FoldingIn):
         """
         import pandas as pd
 
-        k = self.fitted_.find_topic(topic)
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"n must be a whole number of at least 1, not {n!r}")
+        fitted = self.fitted_
+        topics = range(fitted.n_topics) if topic is None else [fitted.find_topic(topic)]
         if corpus is None:
             if label is not None:
                 raise InputError("label= chooses among the documents of a corpus: give corpus=")
-            best = top_indices(self.doc_topics_[:, k], int(n))
-            return pd.DataFrame({"document": best, "proportion": self.doc_topics_[best, k]})
-        documents = self.to_corpus(corpus)
-        chosen = np.arange(len(documents))
-        if label is not None:
-            chosen = np.flatnonzero(_has_labels(documents, label))
+            documents, theta = None, self.doc_topics_
+            chosen = np.arange(len(theta))
+        else:
+            documents = self.to_corpus(corpus)
+            chosen = np.arange(len(documents)) if label is None else np.flatnonzero(_has_labels(documents, label))
             if not len(chosen):
                 raise InputError(f"no document has the label {label!r}")
-        theta = np.asarray(self.transform(documents[chosen]), np.float32)[:, k]
-        order = top_indices(theta, int(n))
-        rows = chosen[order]
-        table = pd.DataFrame({"document": rows})
-        if documents.ids is not None:
+            theta = np.asarray(self.transform(documents[chosen]), np.float32)
+        best = [(k, top_indices(theta[:, k], int(n))) for k in topics]
+        places = np.concatenate([own for _, own in best])
+        of_topic = np.repeat([k for k, _ in best], [len(own) for _, own in best])
+        rows = chosen[places]
+        table = pd.DataFrame({name: column[of_topic] for name, column in self._topic_columns().items()})
+        table["document"] = rows
+        if documents is not None and documents.ids is not None:
             table["id"] = [documents.ids[row] for row in rows.tolist()]
-        table["proportion"] = theta[order]
-        if documents.labels is not None:
-            table["labels"] = [_labels_of(documents, row) for row in rows.tolist()]
-        table["text"] = [_text_of(documents, row) for row in rows.tolist()]
+        table["proportion"] = theta[places, of_topic]
+        if documents is not None:
+            if documents.labels is not None:
+                table["labels"] = [_labels_of(documents, row) for row in rows.tolist()]
+            table["text"] = [_text_of(documents, row) for row in rows.tolist()]
         return table
 
     @names_wrong_keywords()
@@ -209,7 +219,10 @@ class DocumentTables(FoldingIn):
         else:
             documents = self.to_corpus(corpus)
             if text and documents.texts is None:
-                raise InputError("the corpus has no texts: read it with keep_text=True, or leave out text=True")
+                raise InputError(
+                    "the corpus has no texts: read or prepare it with keep_text=True (--keep-text), or leave out "
+                    "text=True (--with-text)"
+                )
             theta = np.asarray(self.transform(documents), np.float32)
             ids = documents.ids
             columns = {"document": np.arange(len(documents))} if ids is None else {"id": list(ids)}
