@@ -219,17 +219,17 @@ def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -
     names, cells = zip(*columns, ("words", words), strict=True)
     print_table(names, list(zip(*cells, strict=True)))
     print_chains(model)
-    print_similar(model)
+    print_similar(model, " (metalda correlations)")
 
 
-def print_similar(model: TopicModel) -> None:
+def print_similar(model: TopicModel, see: str = "") -> None:
     """Print below a table which topics have nearly the same words, if there are some."""
     pairs = model.similar_topics()
     if pairs.empty:
         return
     shown = [f"{row['topic']} and {row['other_topic']}" for row in pairs.head(_MOST_PAIRS).to_dict("records")]
     more = f", and {len(pairs) - _MOST_PAIRS:,} more pairs" if len(pairs) > _MOST_PAIRS else ""
-    print(f"\nTopics with nearly the same words: {', '.join(shown)}{more} (metalda correlations). Fewer topics may do.")
+    print(f"\nTopics with nearly the same words: {', '.join(shown)}{more}{see}. Fewer topics may do.")
 
 
 def chain_cells(model: TopicModel, counts: Iterable[int]) -> list[str]:

@@ -37,8 +37,9 @@ def metadata_columns(corpus: Corpus) -> dict[str, list[object]]:
         scale = scales.get(column)
         if scale is not None:
             center, unit = scale
-            values = by_column[:, members].toarray()[:, 0] * unit + center
-            table[column] = list(np.round(values, 9).tolist())
+            values = np.round(by_column[:, members].toarray()[:, 0] * unit + center, 6)
+            is_whole = (values == np.round(values)).all() and (np.abs(values) < 2**53).all()
+            table[column] = [*values.astype(np.int64).tolist()] if is_whole else [*values.tolist()]
         else:
             prefix = f"{column}="
             names = [labels.names[j].removeprefix(prefix) if column else labels.names[j] for j in members]

@@ -83,8 +83,8 @@ def write_network(
     for row in model.topic_correlations(corpus, interval=interval).to_dict("records"):
         if row["correlation"] >= min_correlation:
             ends = {"source": f"topic {row['topic']}", "target": f"topic {row['other_topic']}"}
-            values = ("correlation", float(row["low"]), float(row["high"]))
-            _add(edges, "edge", {**ends, "weight": f"{row['correlation']:.6g}"}, values)
+            limits = ("correlation", float(row["low"]), float(row["high"]))
+            _add(edges, "edge", {**ends, "weight": f"{row['correlation']:.6g}"}, limits)
     for number, edge in enumerate(edges):
         edge.set("id", str(number))
     ElementTree.indent(root)

@@ -221,6 +221,12 @@ def _notes(
             f"{_count(n_background, 'topic')} {verb} no theme, but rare words from the whole vocabulary (background). "
             f"To avoid this, raise min_df{', fix word_prior at 0.01' * is_learned} or lower max_df."
         )
+    if n_pairs := len(pairs := model.similar_topics()):
+        first = pairs.iloc[0]
+        notes.append(
+            f"{_count(n_pairs, 'pair')} of topics {'has' if n_pairs == 1 else 'have'} nearly the same words, such as "
+            f"topics {first['topic']} and {first['other_topic']}. Fewer topics may do."
+        )
     n_chains, counts = len(model.chains_), model.fitted_.chain_counts
     if (counts < n_chains).any():
         notes.append(
