@@ -91,12 +91,12 @@ class DocumentTables(FoldingIn):
         table = pd.DataFrame({name: column[of_topic] for name, column in self._topic_columns().items()})
         table["document"] = rows
         if documents is not None and documents.ids is not None:
-            table["id"] = [documents.ids[row] for row in rows.tolist()]
+            table["id"] = _objects(documents.ids[row] for row in rows.tolist())
         table["proportion"] = theta[places, of_topic]
         if documents is not None:
             if documents.labels is not None:
-                table["labels"] = [_labels_of(documents, row) for row in rows.tolist()]
-            table["text"] = [_text_of(documents, row) for row in rows.tolist()]
+                table["labels"] = _objects(_labels_of(documents, row) for row in rows.tolist())
+            table["text"] = _objects(_text_of(documents, row) for row in rows.tolist())
         return table
 
     @names_wrong_keywords()
@@ -225,12 +225,13 @@ class DocumentTables(FoldingIn):
                 )
             theta = np.asarray(self.transform(documents), np.float32)
             ids = documents.ids
-            columns = {"document": np.arange(len(documents))} if ids is None else {"id": list(ids)}
+            columns = {"document": np.arange(len(documents))} if ids is None else {"id": _objects(ids)}
             taken = {*columns, *names, "text", "top_topic"}
             for name, values in metadata_columns(documents).items():
-                columns[_unused(name, taken)] = values
+                is_number = all(isinstance(value, int | float) for value in values)
+                columns[_unused(name, taken)] = values if is_number else _objects(values)
             if text and documents.texts is not None:
-                columns["text"] = list(documents.texts)
+                columns["text"] = _objects(documents.texts)
         columns["top_topic"] = np.array(names, dtype=object)[theta.argmax(axis=1)]
         return pd.concat([pd.DataFrame(columns), pd.DataFrame(theta, columns=names)], axis=1)
 
@@ -284,6 +285,13 @@ class DocumentTables(FoldingIn):
         columns = self._topic_columns()
         pairs = {name: column[first] for name, column in columns.items()}
         return {**pairs, **{f"other_{name}": column[second] for name, column in columns.items()}}
+
+
+def _objects(values: Iterable[object]) -> pd.Series:
+    """Return a column of objects: a column of strings cannot contain half of a surrogate pair, as texts may."""
+    import pandas as pd
+
+    return pd.Series(list(values), dtype=object)
 
 
 def _has_labels(corpus: Corpus, label: str | Iterable[str]) -> NDArray[np.bool_]:
