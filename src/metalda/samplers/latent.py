@@ -28,7 +28,7 @@ from metalda.samplers.draws import Draw
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.samplers.topic_vectors import Floats, WordVectors
 from metalda.utils.checks import Array, Arrays, check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 Kinds = NDArray[np.uint8]
 
@@ -124,7 +124,7 @@ class LatentAssignment(Assignment):
         return {"topics": self.topics, "kinds": self.kinds, "topic_vectors": self.topic_vectors}
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Fit the topic vectors, except in the initial sweeps; then resample every token.
 

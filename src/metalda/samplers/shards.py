@@ -22,7 +22,7 @@ from metalda.priors import AssignedDocuments
 from metalda.storage.arrays import empty_like_source
 from metalda.utils.checks import Array
 from metalda.utils.chunks import spans, tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class Shard(NamedTuple):
@@ -149,7 +149,7 @@ def count_scratch(n_shards: int, n_threads: int) -> int:
 
 
 def sweep_shards(
-    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: Run
+    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: RunEach
 ) -> list[R]:
     """Call `sweep_shard(s, counts)` for every shard, and add the changes of all shards to `counts`.
 

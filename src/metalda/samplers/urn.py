@@ -33,7 +33,7 @@ from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents, fill_rows
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.utils.checks import Array, Arrays, check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two products fits into float64
 
@@ -127,7 +127,7 @@ class UrnAssignment(Assignment):
         self._scratch = make_scratch(self.urns, len(problem.shards), n_threads)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every document, see `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)

@@ -33,7 +33,7 @@ from metalda.samplers.draws import Draw, check_tables
 from metalda.samplers.tokens import TokenAssignment, Tokens
 from metalda.utils.checks import Array, Arrays, check_array, check_ascending, check_indices, check_keys, check_range
 from metalda.utils.chunks import spans, tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 SHAPE, RATE = 0.1, 1e-5  # of the gamma prior of c[k]: nearly flat on the scale of log c[k], up to about 100,000
 LEAST, MOST = 1e-9, 1e12  # of c[k]
@@ -212,7 +212,7 @@ class GroupAssignment(Assignment):
         return {"topics": self.topics, "concentrations": self.concentrations.copy(), **tables}
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Draw phi, then every token, then tables and concentrations.
 
@@ -233,11 +233,11 @@ class GroupAssignment(Assignment):
         return moved, log_likelihood
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
     ) -> list[Statistics]:
         return self._tokens.observe_documents(prior, alpha, rngs, run)
 
-    def draw_shared(self, beta: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
+    def draw_shared(self, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> Beta:
         """Draw phi[k] ~ Dirichlet(beta[k] + t[k]), and return c[k] phi[k, v] as the parameters of words in groups."""
         log_phi = np.empty((self.problem.n_words, self.problem.n_topics), np.float32)
         values, tables = frozen(beta.values, np.float32), self.counts
@@ -253,7 +253,7 @@ class GroupAssignment(Assignment):
         parameters: Array = log_phi  # in single precision, because a cluster sends them
         return self._tokens.problem.word_prior.beta(parameters)
 
-    def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
+    def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> Beta:
         """Move c[k] by a Metropolis step, given the counts of groups and phi; returns the new c[k] phi[k, v].
 
         Given the tables, as in `draw_concentrations`, c[k] changes by a few percent in a sweep. Without them it can
@@ -275,7 +275,7 @@ class GroupAssignment(Assignment):
         accept_factors(group_totals, changes, factors, *prior, self.concentrations, rngs[0])
         return shared._replace(values=np.maximum(shared.values * factors.astype(np.float32), FLOOR))
 
-    def draw_tables(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> None:
+    def draw_tables(self, shared: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> None:
         """Draw t[k, g, v] ~ CRP(c[k] phi[k, v], n[k, g, v]), and keep their sums over groups."""
         counts, tables, n_groups = self._tokens.counts, self.counts, self.sampler.n_groups
         values, lists = frozen(shared.values, np.float32), _frozen_lists(counts)

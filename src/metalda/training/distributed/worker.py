@@ -19,7 +19,7 @@ from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
 from metalda.storage.arrays import MappedFile
 from metalda.utils.checks import Array
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class OutOfStep(RuntimeError):
@@ -102,7 +102,7 @@ class Host:
         self._pool = ThreadPoolExecutor(part.n_threads) if part.n_threads > 1 else None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RunEach:
         return self._pool.map if self._pool else map
 
     def adopt(self, weights: LogWeights) -> None:
