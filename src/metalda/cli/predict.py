@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,11 @@ from metalda.cli import options, tables
 from metalda.cli.data import NewTextOptions
 from metalda.cli.options import Format
 from metalda.errors import InputError
+from metalda.utils.checks import Array
 from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 EPILOG = options.epilog(
     "metalda predict model new.jsonl --format csv > labels.csv", "metalda predict model new.jsonl --threshold 0.5"
@@ -101,7 +101,7 @@ def predict(
 def _print_columns(
     ids: Sequence[str],
     best: pd.DataFrame,
-    chances: Sequence[NDArray[Any]],
+    chances: Sequence[Array],
     probabilities: pd.DataFrame,
     format: Format,
     *,

@@ -19,7 +19,7 @@ from metalda.errors import InputError
 from metalda.evaluation.clustering import hide_labels
 from metalda.evaluation.matching import word_stability
 from metalda.evaluation.measures import MEASURES, PerplexityOptions, Split, measure_model
-from metalda.evaluation.named_models import Models, NamedModel, name_models
+from metalda.evaluation.named_models import GivenModels, NamedModel, name_models
 from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progress_bar
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
@@ -143,7 +143,7 @@ class Comparison:
 
 def compare(
     corpus: Corpus,
-    models: Models,
+    models: GivenModels,
     *,
     hidden_labels: object = None,
     test: Corpus | None = None,
@@ -162,7 +162,7 @@ def compare(
     Parameters
     ----------
     corpus : Corpus
-        The documents. Models that learn from labels use its labels.
+        The documents. GivenModels that learn from labels use its labels.
     models : str, list or dict
         Names as on the command line, with parameters where needed: ``"metalda,lda"``,
         ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict to give them names.

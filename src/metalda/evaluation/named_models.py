@@ -1,4 +1,4 @@
-"""Models by name: unfitted estimators, or texts such as ``metalda:doc_prior=default,word_prior=0.01``."""
+"""GivenModels by name: unfitted estimators, or texts such as ``metalda:doc_prior=default,word_prior=0.01``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metalda.models.base import TopicModel
 from metalda.models.fitted import Parameters
 from metalda.models.registry import find_model, parameters_of
 
-Models: TypeAlias = str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel]
+GivenModels: TypeAlias = str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel]
 
 NOT_IN_NAMES = ("vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose")
 _COMMA = re.compile(r",(?![^()]*\))")  # a comma in s(year, df=5) is part of a formula
@@ -45,7 +45,7 @@ def split_names(texts: Iterable[str]) -> list[str]:
     return names
 
 
-def name_models(models: Models, common: Parameters) -> list[NamedModel]:
+def name_models(models: GivenModels, common: Parameters) -> list[NamedModel]:
     """Return the models, each made by name with the common parameters that it has; estimators keep their own.
 
     Names and parameters are checked here, before any document is read.
@@ -66,7 +66,7 @@ def name_models(models: Models, common: Parameters) -> list[NamedModel]:
     return found
 
 
-def _named(models: Models) -> Iterator[tuple[str, str | TopicModel]]:
+def _named(models: GivenModels) -> Iterator[tuple[str, str | TopicModel]]:
     if isinstance(models, Mapping):
         pairs = list(models.items())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,14 @@ from metalda.meta.label_index import LabelIndex
 from metalda.meta.terms import ColumnValue
 from metalda.models.base import TopicModel
 from metalda.models.effects import require_effects
-from metalda.models.prevalence import N_POINTS, default_values, frequent_values, require_columns, shown_value
+from metalda.models.prevalence import (
+    N_POINTS,
+    ColumnValues,
+    default_values,
+    frequent_values,
+    require_columns,
+    shown_value,
+)
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
@@ -149,7 +156,7 @@ def plot_prevalence(
     by: str | None = None,
     topics: int | Iterable[int] | None = None,
     *,
-    at: Mapping[str, ColumnValue | Sequence[ColumnValue]] | None = None,
+    at: ColumnValues | None = None,
     contrast: bool = False,
     interval: float = 0.9,
     n_points: int = N_POINTS,
@@ -229,7 +236,7 @@ def _prevalence(
     model: TopicModel,
     over: str,
     by: str | None,
-    at: Mapping[str, ColumnValue | Sequence[ColumnValue]],
+    at: ColumnValues,
     contrast: bool,
     interval: float,
     n_points: int,
@@ -249,7 +256,7 @@ def _prevalence(
         if column not in (over, by) and len(own) > 1:
             raise InputError(f"at[{column!r}] has {len(own):,} values: give one, or draw a line for each with by")
     table = model.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
-    table.attrs["reference"] = shown_value(by or over, values[by or over][0])
+    table.attrs["reference"] = shown_value(by or over, next(iter(values[by or over])))
     return table, [] if by is None else list(dict.fromkeys(table[by]))
 
 
