@@ -99,7 +99,7 @@ class ModelParameter:
         columns = ["COLUMN=NUMBER,…"] if self._is_mapping else []
         metavar = _METAVARS.get(self.name) or "|".join((*self.choices, *numbers, *columns)) or self.name.upper()
         is_text = str in self.types or self._is_mapping
-        kind: Any = str if is_text else float if float in self.types else int
+        kind: type = str if is_text else float if float in self.types else int
         shown = typer.Option(
             *spellings, metavar=metavar, help=self._full_help, show_default=False, rich_help_panel=self.section
         )

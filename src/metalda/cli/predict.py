@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from numpy.typing import NDArray
 
 from metalda.cli import options, tables
 from metalda.cli.data import NewTextOptions
 from metalda.cli.options import Format
 from metalda.errors import InputError
-from metalda.utils.checks import Array
 from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 EPILOG = options.epilog(
@@ -101,7 +102,7 @@ def predict(
 def _print_columns(
     ids: Sequence[str],
     best: pd.DataFrame,
-    chances: Sequence[Array],
+    chances: Sequence[NDArray[np.floating]],
     probabilities: pd.DataFrame,
     format: Format,
     *,

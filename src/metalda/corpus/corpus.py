@@ -27,7 +27,7 @@ from metalda.corpus.vectors import standardize_vectors
 from metalda.corpus.vocabulary import keep_words, require_unicode
 from metalda.errors import InputError
 from metalda.storage import PathLike, locate
-from metalda.utils.checks import Array, reading_damage
+from metalda.utils.checks import reading_damage
 from metalda.utils.chunks import tally
 from metalda.utils.frames import Frame, as_list, is_missing
 from metalda.utils.keywords import names_wrong_keywords
@@ -633,7 +633,7 @@ def _frozen_integers(values: ArrayLike, dtype: type[N]) -> NDArray[N]:
     return whole
 
 
-def _freeze(*arrays: Array) -> None:
+def _freeze(*arrays: NDArray[np.generic]) -> None:
     """Make arrays read-only, so that a corpus need not copy them."""
     for array in arrays:
         array.flags.writeable = False

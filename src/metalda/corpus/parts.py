@@ -23,7 +23,6 @@ from metalda.corpus.vocabulary import TokenCollector, choose_words, document_fre
 from metalda.errors import InputError
 from metalda.storage import Streamed, read_folder, write_folder
 from metalda.utils.checks import (
-    Array,
     check_array,
     check_indices,
     check_names,
@@ -111,7 +110,7 @@ class PartWriter:
             described = _describe_words(words[:0], np.zeros(1, np.int64), ())
         else:
             described = _describe_words(words, offsets, vocabulary)
-        arrays: dict[str, Array] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             "words": words,
             "offsets": offsets,
             **described,
@@ -164,7 +163,7 @@ def _write_joined(place: Path, part: CorpusPart, pairs: NDArray[np.int64]) -> No
 
 def _describe_words(
     words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary: Sequence[str]
-) -> dict[str, Array]:
+) -> dict[str, NDArray[np.generic]]:
     """Return the vocabulary of a part, and how often each word occurs."""
     word_bytes, word_offsets = pack_words(vocabulary)
     return {

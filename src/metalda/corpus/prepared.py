@@ -50,7 +50,7 @@ from metalda.storage import (
 )
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
-from metalda.utils.checks import Array, Arrays, check_array, check_indices, check_names, check_starts, reading_damage
+from metalda.utils.checks import Arrays, check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
@@ -71,7 +71,7 @@ def save_parts(
     schema: Schema | None,
 ) -> None:
     """Write the fields of a corpus as a folder."""
-    arrays: dict[str, Array] = {"words": words, "offsets": offsets}
+    arrays: dict[str, NDArray[np.generic]] = {"words": words, "offsets": offsets}
     if labels is not None:
         matrix = labels.matrix
         arrays |= {"label_rows": matrix.indptr, "label_columns": matrix.indices, "label_values": matrix.data}

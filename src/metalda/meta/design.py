@@ -19,7 +19,7 @@ from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, StorageError
 from metalda.meta.references import SAME, References, find_null_space, find_references
 from metalda.meta.terms import LEVELS, Terms
-from metalda.utils.checks import Array, Arrays, check_array, check_ascending, check_finite, check_indices, check_starts
+from metalda.utils.checks import Arrays, check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
 
@@ -113,7 +113,7 @@ class Design:
             grouped = self.group(columns_of_labels(self.names[:-1], schema))
         return replace(grouped, terms=terms)
 
-    def to_arrays(self) -> dict[str, Array]:
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return plain arrays, from which ``from_arrays`` makes the same design."""
         return {
             "row_of": self.row_of,

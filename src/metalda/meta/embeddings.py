@@ -9,6 +9,7 @@ from itertools import islice
 from os import PathLike
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import Corpus, NamedMatrix
@@ -18,7 +19,7 @@ from metalda.meta.cooccurrence import count_pairs, factorize, positive_informati
 from metalda.meta.vector_files import VECTOR_FORMATS, Row, VectorFormat, WantedWords, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures, as_vocabulary, examples
 from metalda.storage import locate
-from metalda.utils.checks import Array, Arrays, check_array
+from metalda.utils.checks import Arrays, check_array
 from metalda.utils.packed import pack_words, unpack_words
 
 SMALLEST_SCALE = 1e-6  # of a dimension, relative to its largest value; one that varies less is rounding errors
@@ -186,7 +187,7 @@ class Embeddings:
     def _index(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
 
-    def to_arrays(self) -> tuple[dict[str, int], dict[str, Array]]:
+    def to_arrays(self) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the vectors."""
         words, word_offsets = pack_words(self.words)
         document = {"n_words": len(self.words), "n_dimensions": self.vectors.shape[1]}

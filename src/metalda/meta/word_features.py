@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
@@ -19,7 +20,6 @@ from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
 from metalda.utils.checks import (
-    Array,
     Arrays,
     check_array,
     check_ascending,
@@ -250,7 +250,7 @@ class WordFeatures:
                 "language"
             )
 
-    def to_arrays(self) -> tuple[dict[str, int], dict[str, Array]]:
+    def to_arrays(self) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the features."""
         words, word_offsets = pack_words(self.words)
         names, name_offsets = pack_words(self.features.names)
@@ -326,7 +326,9 @@ def _single_precision(features: NamedMatrix) -> NamedMatrix:
     return NamedMatrix(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), features.names)
 
 
-def _binary_csr(indices: Sequence[int] | Array, indptr: Sequence[int] | Array, n_columns: int) -> sparse.csr_array:
+def _binary_csr(
+    indices: Sequence[int] | NDArray[np.integer], indptr: Sequence[int] | NDArray[np.integer], n_columns: int
+) -> sparse.csr_array:
     data = np.ones(len(indices), dtype=np.float64)
     parts = (data, np.asarray(indices, dtype=np.int32), np.asarray(indptr, dtype=np.int64))
     return sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))

@@ -321,12 +321,12 @@ def fingerprint_labels(labels: NamedMatrix) -> str:
     return fingerprint(*_label_arrays(labels))
 
 
-def _label_arrays(labels: NamedMatrix) -> tuple[Array, ...]:
+def _label_arrays(labels: NamedMatrix) -> tuple[NDArray[np.generic], ...]:
     matrix = labels.matrix
     return matrix.data, matrix.indices, matrix.indptr, *pack_words(labels.names)
 
 
-def fingerprint(*arrays: Array) -> str:
+def fingerprint(*arrays: NDArray[np.generic]) -> str:
     """Return a hash of arrays: equal arrays have equal hashes, and different arrays in practice different ones."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:

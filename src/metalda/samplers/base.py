@@ -92,7 +92,7 @@ class Sampler(ABC):
         return None
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()
 

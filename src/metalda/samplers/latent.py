@@ -27,7 +27,7 @@ from metalda.samplers.counts import TopicCounts, Topics, Words
 from metalda.samplers.draws import Draw
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.samplers.topic_vectors import Floats, WordVectors
-from metalda.utils.checks import Array, Arrays, check_array, check_keys, check_range
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
 from metalda.utils.threads import RunEach
 
 Kinds = NDArray[np.uint8]
@@ -71,7 +71,7 @@ class LatentFeatures(Sampler):
         check_topic_vectors(extra, n_draws, n_topics, self.vectors.shape[1])
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return self.vectors, self.has_vector
 
     def memory(self, problem: Problem, n_threads: int) -> int:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
 from metalda.storage.arrays import empty_like_source
-from metalda.utils.checks import Array
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import RunEach
 
@@ -184,7 +183,7 @@ def sweep_shards(
 class ArrayCounts:
     """Counts as plain arrays of integers."""
 
-    arrays: tuple[Array, ...]
+    arrays: tuple[NDArray[np.integer], ...]
 
     def copy(self) -> ArrayCounts:
         return ArrayCounts(tuple(array.copy() for array in self.arrays))

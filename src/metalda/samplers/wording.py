@@ -143,7 +143,7 @@ class GroupTokens(Tokens):
         return self.n_groups
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return (self.groups,)
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -208,7 +208,7 @@ class GroupAssignment(Assignment):
         if self._tables is None:
             return {"topics": self.topics}
         packed = self._tables.pack(0, self.problem.n_words)
-        tables: dict[str, Array] = dict(zip(_TABLES, packed, strict=True))
+        tables: dict[str, NDArray[np.generic]] = dict(zip(_TABLES, packed, strict=True))
         return {"topics": self.topics, "concentrations": self.concentrations.copy(), **tables}
 
     def sweep(
@@ -316,7 +316,9 @@ class GroupAssignment(Assignment):
         return int(bounds[s]), int(bounds[s + 1])
 
 
-def _frozen_lists(counts: TopicCounts) -> tuple[Array, ...]:
+def _frozen_lists(
+    counts: TopicCounts,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Topics, NDArray[np.int32]]:
     sizes, topics, numbers = counts.sizes, counts.topics, counts.counts
     return counts.starts, frozen(sizes, np.int32), frozen(topics, np.uint16), frozen(numbers, np.int32)
 

@@ -18,7 +18,6 @@ from metalda.samplers.counts import TopicCounts, Topics
 from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
-from metalda.utils.checks import Array
 from metalda.utils.threads import RunEach
 
 if TYPE_CHECKING:
@@ -273,5 +272,5 @@ def _same(old: NDArray[np.float64] | None, new: NDArray[np.float64]) -> bool:
     return old is not None and np.array_equal(old, new)
 
 
-def _n_bytes(value: Array | Statistics) -> int:
+def _n_bytes(value: NDArray[np.generic] | Statistics) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else sum(map(_n_bytes, value))

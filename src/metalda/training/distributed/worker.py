@@ -18,7 +18,6 @@ from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
 from metalda.storage.arrays import MappedFile
-from metalda.utils.checks import Array
 from metalda.utils.threads import RunEach
 
 
@@ -118,7 +117,7 @@ class Host:
 
     def __sizeof__(self) -> int:
         counts = self.share.counts
-        arrays: list[Array] = [shard.words for shard in self.share.shards]
+        arrays: list[NDArray[np.generic]] = [shard.words for shard in self.share.shards]
         arrays += [self.share.topics, counts.topics, counts.counts]
         return sum(array.nbytes for array in arrays)
 
