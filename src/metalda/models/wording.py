@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +225,7 @@ def _each(chain: Fitted) -> int:
     return math.ceil(N_DRAWS / len(chain.draws))
 
 
-def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[Any]]]:
+def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[np.int64]]]:
     """Return every chain, with the topic that is the same as each topic of the model, or `NO_PARTNER`."""
     if fitted.partners is None:
         return [(fitted, np.arange(fitted.n_topics))]
