@@ -110,7 +110,7 @@ def _tokenize(make: Callable[..., Corpus], X: object, y: object, vocabulary: Col
 def _texts_like(
     schema: Schema, X: Iterable[str | None], y: object, vocabulary: Collection[str] | None = None
 ) -> Corpus:
-    return Corpus.texts_like(X, y, schema.override(vocabulary=vocabulary))
+    return Corpus.texts_like(X, y, schema if vocabulary is None else schema.override(vocabulary=vocabulary))
 
 
 def _read_rows(X: Frame, y: object, schema: Schema, vocabulary: Collection[str] | None) -> Corpus:
@@ -120,7 +120,8 @@ def _read_rows(X: Frame, y: object, schema: Schema, vocabulary: Collection[str] 
 
     def read(X: Frame, y: object, vocabulary: Collection[str] | None = None) -> Corpus:
         try:
-            corpus = Corpus.from_frame(X, schema=schema, vocabulary=vocabulary)
+            own = schema if vocabulary is None else schema.override(vocabulary=vocabulary)
+            corpus = Corpus.from_frame(X, schema=own)
         except MissingLabelsError as error:
             raise InputError(
                 f"{error}; for documents without labels give Corpus.from_frame(X, labels=[], schema=model.schema_)"
