@@ -53,12 +53,14 @@ def test_csv_is_guarded_unless_raw(run: Run, model: Path, write: Write) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:an interval of")
-def test_correlations_are_printed(run: Run, model: Path, data: Path) -> None:
+def test_correlations_are_printed(run: Run, model: Path, data: Path, write: Write) -> None:
     (pair,) = json.loads(run("correlations", model, "--format", "json").output)
     assert (pair["topic"], pair["other_topic"], pair["low"]) == (0, 1, None)
     assert pair["correlation"] == pytest.approx(-1, abs=1e-4)
     (with_data,) = json.loads(run("correlations", model, data, "--interval", 0.2, "--format", "json").output)
     assert with_data["low"] <= with_data["correlation"] <= with_data["high"]
+    one = run("correlations", model, write("one.jsonl", news()[:1])).output.splitlines()
+    assert one[1].split()[2:4] == ["–", "–"]
     table = run("correlations", model).output.splitlines()
     assert table[0].split()[:4] == ["topic", "other", "topic", "correlation"]
     assert table[1].split()[:3] == ["0", "1", "-1.00"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +67,7 @@ def _print(table: pd.DataFrame, interval: float) -> None:
         (
             _topic(row, ""),
             _topic(row, "other_"),
-            f"{row['correlation']:+.2f}",
+            f"{row['correlation']:+.2f}" if math.isfinite(row["correlation"]) else "–",  # of a single document
             ends(row["low"], row["high"], "+.2f"),
             f"{row['similarity']:.2f}",
         )
