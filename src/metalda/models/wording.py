@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,16 @@ from scipy.special import polygamma
 
 from metalda.errors import InputError
 from metalda.meta.label_index import LabelIndex
-from metalda.models.chains import NO_PARTNER
+from metalda.models.chains import in_chain
+from metalda.models.curation import merge_words
 from metalda.models.effects import check_interval
 from metalda.models.fitted import Fitted, FittedModel, available_if
+from metalda.samplers import Draw
 from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,
     draw_group_logs,
-    group_shares,
+    group_totals,
     mean_group_phi,
     used_words,
 )
@@ -46,7 +48,8 @@ class WordingTables(FittedModel):
         A row has the `topic` and its `concentration` c, with the interval `low` to `high`. A group with c tokens in the
         topic words it half by its own tokens and half like all groups. So groups talk alike where c is large. `factor`
         restates c: the probability of a word that has 1 % of the topic typically differs between two groups by this
-        factor. Empty without `wording`.
+        factor. The concentration of a merged topic is the geometric mean over its parts, weighted by their tokens.
+        Empty without `wording`.
         """
         return concentration_table(self.fitted_)
 
@@ -55,10 +58,21 @@ class WordingTables(FittedModel):
         """Return the probabilities of words [topic, word] in a group; rows sum to 1.
 
         Averaged over groups, by the shares of groups in the tokens of a topic, they are `components_`. After a fit with
-        several chains, they are those of the first.
+        several chains, they are those of the first. The words of a merged topic are the mean of those of its parts,
+        weighted by the tokens of the group.
         """
-        fitted = self.fitted_
-        phi = mean_group_phi(fitted.draws, fitted.word_prior, find_group(fitted, group))
+        fitted, number = self.fitted_, find_group(self.fitted_, group)
+        phi = mean_group_phi(fitted.draws, fitted.word_prior, number)
+        if fitted.curation:
+            merged = [place for place, part in enumerate(fitted.parts) if len(part) > 1]
+            phi = phi[:, [part[0] for part in fitted.parts]]
+            if merged:
+                phi[:, merged] = merge_words(
+                    fitted.draws,
+                    [fitted.parts[place] for place in merged],
+                    lambda draw: mean_group_phi((draw,), fitted.word_prior, number),
+                    lambda draw: group_totals(draw)[number],
+                )
         transposed: NDArray[np.float32] = phi.T
         return transposed
 
@@ -71,7 +85,7 @@ class WordingTables(FittedModel):
         Parameters
         ----------
         topic : int or str
-            Number of the topic, or its name if it has seed words.
+            Number of the topic, or its name.
         first : str
             A group: a label of the column `wording`.
         second : str, optional
@@ -88,7 +102,8 @@ class WordingTables(FittedModel):
             the words whose interval is farthest from 0 come first. `effect` is the median log ratio of the word's
             probabilities in the topic: 0.7 means that `first` uses the word twice as often as `second` when it writes
             about the topic. `low` and `high` are its interval. `probability_first` and `probability_second` are the
-            probabilities. With several chains, `chains` is the number of chains that have the topic.
+            probabilities. With several chains, `chains` is the number of chains that have the topic. A group words a
+            merged topic by all its tokens of the parts.
 
         Examples
         --------
@@ -135,17 +150,22 @@ def concentration_table(fitted: Fitted) -> pd.DataFrame:
     if not fitted.wording:
         return pd.DataFrame(columns=["topic", "concentration", "low", "high", "factor"])
     drawn: list[list[NDArray[np.float64]]] = [[] for _ in range(fitted.n_topics)]
-    for chain, partners in _chains(fitted):
-        rng = np.random.default_rng(chain.seed)
-        found = np.concatenate([draw_group_concentrations(d, _each(chain), rng) for d in chain.draws])
-        for topic in np.flatnonzero(partners != NO_PARTNER):
-            drawn[topic].append(found[:, partners[topic]])
-    logs = [np.log(np.concatenate(own)) for own in drawn]
+    for chain, parts in _chains(fitted):
+        rng, each = np.random.default_rng(chain.seed), _each(chain)
+        found = np.log(np.concatenate([draw_group_concentrations(d, each, rng) for d in chain.draws]))
+        tokens = np.repeat([draw.topic_totals for draw in chain.draws], each, axis=0).astype(np.float64)
+        for topic, part in enumerate(map(list, parts)):
+            if len(part) == 1:
+                drawn[topic].append(found[:, part[0]])
+            elif part:
+                shares = tokens[:, part] + 1e-9  # of an empty topic as well
+                drawn[topic].append((found[:, part] * shares).sum(axis=1) / shares.sum(axis=1))
+    logs = [np.concatenate(own) for own in drawn]
     ends = np.array([np.quantile(own, [(1 - _INTERVAL) / 2, 0.5, (1 + _INTERVAL) / 2]) for own in logs])
     low, middle, high = np.exp(ends.T)
     factor = np.exp(np.sqrt(2 * polygamma(1, TYPICAL * middle)))
-    columns = {"topic": np.arange(fitted.n_topics), "concentration": middle, "low": low, "high": high, "factor": factor}
-    table = pd.DataFrame(columns)
+    columns = {"concentration": middle, "low": low, "high": high, "factor": factor}
+    table = pd.DataFrame({**fitted.named(np.arange(fitted.n_topics)), **columns})
     return table.assign(chains=fitted.chain_counts) if fitted.chains else table
 
 
@@ -159,8 +179,8 @@ def contrast_tables(
     check_interval(interval)
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
-    chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
-    words = np.unique(np.concatenate([used_words(chain.draws, own) for chain, own in chains]))
+    chains = [(chain, parts[topic]) for chain, parts in _chains(fitted) if parts[topic]]
+    words = np.unique(np.concatenate([used_words(chain.draws, k) for chain, part in chains for k in part]))
     drawn = [_log_sides(chain, own, words, pairs) for chain, own in chains]
     found = []
     for number, pair in enumerate(pairs):
@@ -189,7 +209,7 @@ def _contrasts(
         {
             "first": fitted.wording[first],
             "second": "all others" if second is None else fitted.wording[second],
-            "topic": topic,
+            **{name: column[0] for name, column in fitted.named(np.array([topic])).items()},
             "word": [fitted.vocabulary[v] for v in words],
             "effect": effect,
             "low": low,
@@ -205,20 +225,39 @@ def _contrasts(
     return table
 
 
-def _log_sides(chain: Fitted, topic: int, words: NDArray[np.int64], pairs: Sequence[Pair]) -> list[NDArray[np.float64]]:
-    """Return draws of log probabilities of words [draw, side, word] for each pair."""
+def _log_sides(
+    chain: Fitted, part: tuple[int, ...], words: NDArray[np.int64], pairs: Sequence[Pair]
+) -> list[NDArray[np.float64]]:
+    """Return draws of log probabilities of words [draw, side, word] for each pair, in a topic with these parts."""
     found: list[list[NDArray[np.float64]]] = [[] for _ in pairs]
     named = {group for pair in pairs for group in pair}
     groups = [group for group in range(len(chain.wording)) if None in named or group in named]
     place = {group: i for i, group in enumerate(groups)}
     for number, draw in enumerate(chain.draws):
-        seed = [chain.seed, topic, number]
-        logs = draw_group_logs(draw, chain.word_prior, topic, words, groups, _each(chain), seed)
-        shares = group_shares(draw)[:, topic]
+        logs = _log_parts(chain, draw, number, part, words, groups)
+        totals = group_totals(draw)[:, list(part)].sum(axis=1)
+        shares = totals / totals.sum() if totals.any() else np.full(len(totals), 1 / len(totals))
         for own, (first, second) in zip(found, pairs, strict=True):
             other = _log_others(logs, shares, first) if second is None else logs[place[second]]
             own.append(np.stack([logs[place[first]], other], axis=1))
     return [np.concatenate(own) for own in found]
+
+
+def _log_parts(
+    chain: Fitted, draw: Draw, number: int, part: tuple[int, ...], words: NDArray[np.int64], groups: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return draws of log probabilities [group, draw, word]; of parts, of their mean by the tokens of the group."""
+    each = [
+        draw_group_logs(draw, chain.word_prior, k, words, groups, _each(chain), [chain.seed, k, number]) for k in part
+    ]
+    if len(part) == 1:
+        return each[0]
+    tokens = group_totals(draw)[np.ix_(groups, part)]
+    tokens = np.where(tokens.any(axis=1, keepdims=True), tokens, 1.0)  # a group without tokens of the topic
+    shares = tokens / tokens.sum(axis=1, keepdims=True)
+    averages = sum(shares[:, [i], None] * np.exp(logs) for i, logs in enumerate(each))
+    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
+    return logarithms
 
 
 def _log_others(logs: NDArray[np.float64], shares: NDArray[np.float64], group: int) -> NDArray[np.float64]:
@@ -236,8 +275,11 @@ def _each(chain: Fitted) -> int:
     return math.ceil(N_DRAWS / len(chain.draws))
 
 
-def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[Any]]]:
-    """Return every chain, with the topic that is the same as each topic of the model, or `NO_PARTNER`."""
+def _chains(fitted: Fitted) -> list[tuple[Fitted, list[tuple[int, ...]]]]:
+    """Return every chain, with its topics that each topic of the model consists of; none if the chain lacks one."""
     if fitted.partners is None:
-        return [(fitted, np.arange(fitted.n_topics))]
-    return list(zip(fitted.chains, fitted.partners, strict=True))
+        return [(fitted, fitted.parts)]
+    return [
+        (chain, [in_chain(partners, part) for part in fitted.parts])
+        for chain, partners in zip(fitted.chains, fitted.partners, strict=True)
+    ]
