@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -37,16 +37,14 @@ def location(text: str) -> Path:
     """Return a path, or a `Remote` for ``scheme://…``."""
     from metalda.storage import locate
 
-    path: Path = locate(text)
-    return path
+    return cast("Path", locate(text))  # the annotations of options name one class
 
 
 def data_location(text: str) -> Path:
     """As `location`, or the stream that stands for ``-`` or a pipe."""
     from metalda.corpus.stream import locate_data
 
-    place: Path = locate_data(text)
-    return place
+    return cast("Path", locate_data(text))
 
 
 def add_vectors(corpus: Corpus, path: Path | None) -> Corpus:

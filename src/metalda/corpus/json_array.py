@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from metalda.corpus.files import exceeds, one_line, too_large
+from metalda.corpus.stream import Location
 from metalda.errors import InputError
 
 _PIECE = 2**20  # characters
@@ -31,7 +31,7 @@ class ArrayElements:
         The limit of an element.
     """
 
-    def __init__(self, path: Path, pieces: Iterator[str], number: int, max_bytes: int) -> None:
+    def __init__(self, path: Location, pieces: Iterator[str], number: int, max_bytes: int) -> None:
         self._path, self._pieces, self._max_bytes = path, pieces, max_bytes
         self._text = next(pieces)
         self._position = 1  # the next character

@@ -32,9 +32,10 @@ from metalda.corpus.parts import (
     merge_words,
     read_parts,
 )
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import Source, open_source
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.errors import InputError, StorageError
 from metalda.storage import (
     SCRATCH,
@@ -48,7 +49,7 @@ from metalda.storage import (
 )
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
-from metalda.utils.checks import check_array, check_indices, check_names, check_starts, reading_damage
+from metalda.utils.checks import Arrays, check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
@@ -112,7 +113,7 @@ def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> 
         }
 
 
-def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
+def _load_labels(names: Any, arrays: Arrays) -> NamedMatrix:
     columns, rows, values = arrays["label_columns"], arrays["label_rows"], arrays["label_values"]
     names = check_names("labels", names)
     check_starts("label_rows", rows, len(columns))
@@ -123,8 +124,8 @@ def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
 
 
 def prepare_corpus(
-    path: Path,
-    folder: Path,
+    path: Location,
+    folder: Path | Remote,
     schema: Schema,
     *,
     n_jobs: int | None = 1,
@@ -160,7 +161,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     """Tokenize the parts that are missing; returns the number of parts."""
     n_parts = 0
 
-    def missing() -> Iterator[tuple[int, Any]]:
+    def missing() -> Iterator[tuple[int, list[Document]]]:
         nonlocal n_parts
         for number, documents in in_parts(source.documents):
             n_parts = number + 1
@@ -176,7 +177,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     return n_parts
 
 
-def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
+def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path | Remote, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
     parts, phrases = partial(read_parts, writer.folder, n_parts), None
     if writer.schema.phrases is True:

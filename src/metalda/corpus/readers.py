@@ -31,6 +31,7 @@ from metalda.corpus.files import (
     too_large,
 )
 from metalda.corpus.json_array import ArrayElements, excerpt
+from metalda.corpus.stream import Location
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
@@ -57,7 +58,7 @@ class Document(NamedTuple):
     id: str | None = None
 
 
-def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
+def jsonl_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read a JSON object per line, where empty lines are skipped, or one JSON array of objects."""
     is_first = True
     for number, record in _json_values(path, schema):
@@ -69,7 +70,7 @@ def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
         yield number, record
 
 
-def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
+def _json_values(path: Location, schema: Schema) -> Iterator[tuple[int, Any]]:
     """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
     max_bytes, encoding = schema.max_document_bytes, schema.encoding
     with open_text(path, encoding) as text:
@@ -92,7 +93,7 @@ def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
             number += 1
 
 
-def _parse_line(line: str, path: Path, number: int, is_first: bool) -> Any:
+def _parse_line(line: str, path: Location, number: int, is_first: bool) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -100,7 +101,7 @@ def _parse_line(line: str, path: Path, number: int, is_first: bool) -> Any:
         raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {excerpt(line)}{hint}") from None
 
 
-def csv_records(path: Path, schema: Schema, select: Select) -> Records:
+def csv_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read comma-separated values with a header.
 
     Spreadsheets write semicolons where the comma is the decimal mark: a header with semicolons and no commas is split
@@ -114,14 +115,14 @@ def csv_records(path: Path, schema: Schema, select: Select) -> Records:
     return _table(path, _numbered(path, rows, lines), select)
 
 
-def tsv_records(path: Path, schema: Schema, select: Select) -> Records:
+def tsv_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read tab-separated values with a header; see `_tsv_rows` for quotes."""
     _allow_long_fields()
     lines = read_lines(path, schema.encoding, schema.max_document_bytes)
     return _table(path, _tsv_rows(lines, schema.max_document_bytes), select)
 
 
-def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
+def _table(path: Location, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
     """Yield the rows below a header as records."""
     header: list[str] | None = None
     for number, row in rows:
@@ -142,7 +143,7 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) ->
 class _RecordLines:
     """The lines of a file, for a csv reader; a row of several lines may not exceed the limit."""
 
-    def __init__(self, path: Path, schema: Schema) -> None:
+    def __init__(self, path: Location, schema: Schema) -> None:
         self._path, self._encoding, self._max_bytes = path, schema.encoding, schema.max_document_bytes
         self._lines = read_lines(path, schema.encoding, schema.max_document_bytes)
         self._n_characters = 0  # of the current row
@@ -162,7 +163,7 @@ class _RecordLines:
         self._n_characters, self._number = 0, number
 
 
-def _numbered(path: Path, rows: Any, lines: _RecordLines) -> Iterator[tuple[int, list[str]]]:
+def _numbered(path: Location, rows: Any, lines: _RecordLines) -> Iterator[tuple[int, list[str]]]:
     """Yield each row of a csv reader with the number of its first line; empty lines are skipped."""
     while True:
         number = rows.line_num + 1
@@ -246,7 +247,7 @@ def _allow_long_fields() -> None:
         csv.field_size_limit(_LARGEST_FIELD)
 
 
-def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
+def parquet_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read the rows of a Parquet file; only the columns that are needed are read."""
     try:
         from pyarrow import ArrowException
@@ -277,7 +278,7 @@ def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
             raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
 
 
-def _parquet_batches(path: Path, table: Any, names: list[str], max_bytes: int) -> Iterator[Any]:
+def _parquet_batches(path: Location, table: Any, names: list[str], max_bytes: int) -> Iterator[Any]:
     """Yield rows, few at a time where a small file may hold large cells; cells are decompressed page by page.
 
     A group of rows whose cells exceed the limit on average is refused before it is decompressed.
@@ -295,7 +296,7 @@ def _parquet_batches(path: Path, table: Any, names: list[str], max_bytes: int) -
         n_before += group.num_rows
 
 
-def _check_cells(path: Path, batch: Any, number: int, max_bytes: int) -> None:
+def _check_cells(path: Location, batch: Any, number: int, max_bytes: int) -> None:
     """Raise an error if a row of the batch, which begins with the row `number`, exceeds the limit."""
     for i in range(len(batch)):
         if batch.slice(i, 1).nbytes > max_bytes + 1024:  # Arrow adds a few bytes to every cell
@@ -311,12 +312,12 @@ def _cells(place: str, name: str, column: Any) -> list[Any]:
     return cells
 
 
-def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def text_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read a document per line; an empty line is an empty document, so that document and line numbers agree."""
     return (Document(line) for line in read_lines(path, schema.encoding, schema.max_document_bytes))
 
 
-def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def folder_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
     for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
         label = name.rpartition("/")[0]
@@ -339,7 +340,7 @@ def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
         yield from ((file.relative_to(path).as_posix(), file) for file in visible)
 
 
-def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def java_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read ``ID<TAB>labels<TAB>words``, the format of the Java MetaLDA; words are used unchanged."""
     for number, line in enumerate(read_lines(path, schema.encoding, schema.max_document_bytes), start=1):
         if not line or line.isspace():
@@ -354,7 +355,7 @@ def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
         yield Document(words.split(), names, name.strip())
 
 
-def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def wikipedia_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read the articles of a Wikipedia dump, without markup; the title is the id."""
     with reading(path):
         for title, text in read_articles(path, read_ahead(path), schema.max_document_bytes):

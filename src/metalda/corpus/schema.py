@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, text_codec, uncompressed_suffix
 from metalda.corpus.formats import FORMATS, find_format
 from metalda.corpus.languages import ENGLISH, stem_algorithm, stop_word_code, stop_words
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.corpus.token_pattern import compile_pattern
 from metalda.corpus.tokenizers import check_tokenizer, runs_code
 from metalda.errors import InputError
@@ -310,7 +309,7 @@ class Schema:
         return replace(self, text=(), labels=(), id=None, bins={}, numbers={}, vectors={}, label_delimiter=None)
 
     @classmethod
-    def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:
+    def for_path(cls, path: Location, schema: Schema | None = None, **given: Any) -> Schema:
         """Return the schema for the data at `path`, with its format: a schema, overridden by arguments.
 
         The columns of the schema are dropped if the format has none.

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 
 from metalda.corpus.columns import Columns
@@ -18,7 +17,7 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
@@ -76,7 +75,7 @@ class Source:
         return self.schema.fitted(**found)
 
 
-def open_source(path: Path, schema: Schema, *, verbose: bool = False) -> Source:
+def open_source(path: Location, schema: Schema, *, verbose: bool = False) -> Source:
     """Open a file or folder, given its schema from `Schema.for_path`."""
     found = FORMATS[schema.format or "text"]
     if found.has_fields:
@@ -141,7 +140,7 @@ def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
 
 
 def read_blocks(
-    path: Path,
+    path: Location,
     *,
     text: str | int | None = None,
     format: str | None = None,
@@ -188,7 +187,7 @@ def in_blocks(documents: Iterable[str | Sequence[str]]) -> Iterator[Block]:
 
 
 @contextmanager
-def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
+def _pieces(path: Location, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
     """Read the bytes of a file, with a bar that shows the share read, on a terminal."""
     from tqdm import tqdm
 
@@ -199,7 +198,7 @@ def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes
             yield read_ahead(path, bar.update)
 
 
-def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> Iterator[list[str]]:
+def _lines(path: Location, pieces: Iterable[bytes], codec: str, max_bytes: int) -> Iterator[list[str]]:
     """Yield the lines of each piece; a line that continues in the next piece may not exceed the limit."""
     decoder = codecs.getincrementaldecoder(codec)()
     begun: list[str] = []  # parts of a line that continues in the next piece
@@ -218,7 +217,7 @@ def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> I
     yield ["".join([*begun, decoder.decode(b"", final=True)]).removesuffix("\r")]
 
 
-def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:
+def _column(path: Location, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:
     """Yield one column of tab-separated lines."""
     if column < 1:
         raise InputError(f"text={column}: columns are numbered from 1")

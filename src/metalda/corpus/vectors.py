@@ -14,11 +14,12 @@ from metalda.corpus.files import reading
 from metalda.corpus.matrix import NamedMatrix
 from metalda.errors import InputError, hint
 from metalda.storage import Remote
+from metalda.utils.checks import Array
 
 VECTORS = "vectors"  # the group of all columns, which share a variance
 
 
-def read_vectors(path: Path) -> NDArray[Any]:
+def read_vectors(path: Path | Remote) -> Array:
     """Read a matrix with a row per document from an ``.npy`` file. Pickled objects are refused."""
     if isinstance(path, Remote):
         raise InputError(f"{path}: an .npy file must be on this machine: copy it")

@@ -7,7 +7,6 @@ c[k] phi[k]). So averages are exact within a state, and any number of topics can
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,5 +127,5 @@ def _counts(draw: Draw) -> sparse.csr_array:
     return draw.group_counts
 
 
-def _column(counts: sparse.csr_array, topic: int) -> NDArray[Any]:
+def _column(counts: sparse.csr_array, topic: int) -> NDArray[np.float64]:
     return np.asarray(counts[:, [topic]].toarray()[:, 0], np.float64)

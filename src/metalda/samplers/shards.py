@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
 from metalda.storage.arrays import empty_like_source
+from metalda.utils.checks import Array
 from metalda.utils.chunks import spans, tally
 from metalda.utils.threads import Run
 
@@ -126,11 +127,11 @@ def _group_keys(words: NDArray[np.int32], offsets: NDArray[np.int64], groups: ND
 class MergeableCounts(Protocol):
     """Integer counts whose changes can be added in any order."""
 
-    def copy(self) -> Any: ...
+    def copy(self) -> Self: ...
 
-    def copy_from(self, other: Any) -> None: ...
+    def copy_from(self, other: Self) -> None: ...
 
-    def add_changes(self, old: Any, new: Any) -> None: ...
+    def add_changes(self, old: Self, new: Self) -> None: ...
 
 
 C = TypeVar("C", bound=MergeableCounts)
@@ -183,7 +184,7 @@ def sweep_shards(
 class ArrayCounts:
     """Counts as plain arrays of integers."""
 
-    arrays: tuple[NDArray[np.integer], ...]
+    arrays: tuple[Array, ...]
 
     def copy(self) -> ArrayCounts:
         return ArrayCounts(tuple(array.copy() for array in self.arrays))

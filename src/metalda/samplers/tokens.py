@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import StorageError
+from metalda.kernels.border import Kernel
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.samplers.base import Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.shards import Shard, cut_blocks
-from metalda.utils.checks import check_keys
+from metalda.utils.checks import Arrays, check_keys
 from metalda.utils.chunks import spans
 from metalda.utils.threads import Run
 
@@ -24,7 +25,7 @@ FOLLOWING = 0.5  # share of tokens that start in the topic of a word of their do
 class Tokens(Sampler):
     """Draws every token separately, given all others."""
 
-    kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
+    kernels: ClassVar[tuple[Kernel, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with random topics, among those that each document may have.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LearnsFromWords, Stripes
 from metalda.samplers import Assignment, Draw, Problem, TopicCounts
+from metalda.utils.checks import Arrays
 from metalda.utils.threads import Run
 
 
@@ -79,7 +79,7 @@ def start_chain(problem: Problem, rng: np.random.Generator, n_threads: int = 1) 
 
 def resume_chain(
     problem: Problem,
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Arrays,
     log_doc_weights: NDArray[np.float64],
     log_word_weights: NDArray[np.float64],
     n_sweeps: int = 0,
