@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,6 +17,8 @@ from metalda.errors import ClusterError, InputError, missing_extra
 from metalda.models.registry import NAMES
 
 if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
@@ -486,7 +488,7 @@ def load_models(paths: Sequence[Path]) -> list[TopicModel]:
 
 
 @contextmanager
-def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
+def connected(address: str | None, n_jobs: int) -> Iterator[Client | None]:
     """Yield a client of the scheduler at this address, or of processes started here; None without an address."""
     if address is None:
         yield None
@@ -522,13 +524,13 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         yield client
 
 
-def _close(part_of_cluster: Any) -> None:
+def _close(part_of_cluster: Client | LocalCluster) -> None:
     """Close a local client or cluster. Processes that do not answer in time, on a busy machine, end with this one."""
     with suppress(Exception):
         part_of_cluster.close()
 
 
-def _local_workers(n_workers: int) -> Any:
+def _local_workers(n_workers: int) -> LocalCluster:
     """Start processes that only this machine can reach, and that neither Ctrl-C nor a closed terminal ends.
 
     A terminal sends these signals to all processes of a command, but only this one must react. Processes inherit the

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from metalda.corpus.files import (
     begins_as_utf16,
@@ -34,6 +34,7 @@ from metalda.corpus.readers import (
 )
 from metalda.corpus.stream import Location, Stream
 from metalda.errors import InputError
+from metalda.storage import Remote
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +152,7 @@ _OTHER_KINDS = {
 }
 
 
-def is_saved(path: Location) -> bool:
+def is_saved(path: Location) -> TypeGuard[Path | Remote]:
     """Return whether a folder holds a saved corpus."""
     return not isinstance(path, Stream) and bool((path / "corpus.json").is_file())
 

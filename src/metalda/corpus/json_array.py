@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from metalda.corpus.files import exceeds, one_line, too_large
 from metalda.corpus.stream import Location
@@ -37,7 +36,7 @@ class ArrayElements:
         self._position = 1  # the next character
         self._number, self._counted = number, 0  # the line of the character `_counted`
 
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
+    def __iter__(self) -> Iterator[tuple[int, object]]:
         is_open = self._next_character() != "]"
         while is_open:
             number = self._line()
@@ -52,7 +51,7 @@ class ArrayElements:
         if self._next_character():
             raise self._wrong("the array has ended, but the file has not", self._position)
 
-    def _read_value(self) -> Any:
+    def _read_value(self) -> object:
         """Read the value at the position, and as much of the file as it takes."""
         while True:
             try:

@@ -1,8 +1,8 @@
 """A sparse matrix whose columns have names: labels of documents, or features of words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from metalda.errors import InputError
 from metalda.utils.chunks import spans
 
 _Item = TypeVar("_Item", str, int)
+S = TypeVar("S", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +78,7 @@ class NamedMatrix:
     def __deepcopy__(self, memo: dict[int, object]) -> "NamedMatrix":
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[csr_array, tuple[str, ...]]]:
         return NamedMatrix, (self.matrix, self.names)
 
     def __repr__(self) -> str:
@@ -126,8 +127,8 @@ def row_indices(index: object, n_rows: int) -> NDArray[np.int64]:
 
 
 def take_rows(
-    values: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    values: NDArray[S], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[S], NDArray[np.int64]]:
     """Return these rows of flat ragged data, in this order, as values and offsets."""
     starts, lengths = offsets[rows], np.diff(offsets)[rows]
     new_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

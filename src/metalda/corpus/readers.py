@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from metalda.corpus.files import (
     can_seek,
@@ -36,9 +36,14 @@ from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
-    from metalda.corpus.schema import Schema
+    from pyarrow import Array as ArrowArray
+    from pyarrow import RecordBatch
+    from pyarrow.parquet import ParquetFile
 
-Records = Iterator[tuple[int, Mapping[str, Any]]]
+    from metalda.corpus.schema import Schema
+    from metalda.storage import Remote
+
+Records = Iterator[tuple[int, Mapping[str, object]]]
 """Records with the numbers of their lines or rows."""
 
 Select = Callable[..., list[str]]
@@ -70,7 +75,7 @@ def jsonl_records(path: Location, schema: Schema, select: Select) -> Records:
         yield number, record
 
 
-def _json_values(path: Location, schema: Schema) -> Iterator[tuple[int, Any]]:
+def _json_values(path: Location, schema: Schema) -> Iterator[tuple[int, object]]:
     """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
     max_bytes, encoding = schema.max_document_bytes, schema.encoding
     with open_text(path, encoding) as text:
@@ -93,12 +98,13 @@ def _json_values(path: Location, schema: Schema) -> Iterator[tuple[int, Any]]:
             number += 1
 
 
-def _parse_line(line: str, path: Location, number: int, is_first: bool) -> Any:
+def _parse_line(line: str, path: Location, number: int, is_first: bool) -> object:
     try:
-        return json.loads(line)
+        value: object = json.loads(line)
     except (ValueError, RecursionError) as error:
         hint = "; each line must be an object, or the file one array of objects" if is_first else ""
         raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {excerpt(line)}{hint}") from None
+    return value
 
 
 def csv_records(path: Location, schema: Schema, select: Select) -> Records:
@@ -256,7 +262,7 @@ def parquet_records(path: Location, schema: Schema, select: Select) -> Records:
         raise missing_extra("pyarrow", "parquet", "Reading Parquet") from None
 
     with reading(path), open_binary(path) as binary, tempfile.TemporaryFile() as unpacked:
-        file: Any = binary
+        file: IO[bytes] = binary
         if not can_seek(binary):  # Parquet is read from its end
             shutil.copyfileobj(binary, unpacked)
             file = unpacked
@@ -278,7 +284,7 @@ def parquet_records(path: Location, schema: Schema, select: Select) -> Records:
             raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
 
 
-def _parquet_batches(path: Location, table: Any, names: list[str], max_bytes: int) -> Iterator[Any]:
+def _parquet_batches(path: Location, table: ParquetFile, names: list[str], max_bytes: int) -> Iterator[RecordBatch]:
     """Yield rows, few at a time where a small file may hold large cells; cells are decompressed page by page.
 
     A group of rows whose cells exceed the limit on average is refused before it is decompressed.
@@ -296,17 +302,17 @@ def _parquet_batches(path: Location, table: Any, names: list[str], max_bytes: in
         n_before += group.num_rows
 
 
-def _check_cells(path: Location, batch: Any, number: int, max_bytes: int) -> None:
+def _check_cells(path: Location, batch: RecordBatch, number: int, max_bytes: int) -> None:
     """Raise an error if a row of the batch, which begins with the row `number`, exceeds the limit."""
     for i in range(len(batch)):
         if batch.slice(i, 1).nbytes > max_bytes + 1024:  # Arrow adds a few bytes to every cell
             raise too_large(f"{path} row {number + i}", max_bytes)
 
 
-def _cells(place: str, name: str, column: Any) -> list[Any]:
+def _cells(place: str, name: str, column: ArrowArray) -> list[object]:
     """Return the cells of a Parquet column as Python objects, which times outside the years 1 to 9999 have not."""
     try:
-        cells: list[Any] = column.to_pylist()
+        cells: list[object] = column.to_pylist()
     except (ArithmeticError, ValueError) as error:
         raise InputError(f"{place}: the column {name!r} cannot be read: {one_line(error)}") from error
     return cells
@@ -317,7 +323,7 @@ def text_documents(path: Location, schema: Schema) -> Iterator[Document]:
     return (Document(line) for line in read_lines(path, schema.encoding, schema.max_document_bytes))
 
 
-def folder_documents(path: Location, schema: Schema) -> Iterator[Document]:
+def folder_documents(path: Path | Remote, schema: Schema) -> Iterator[Document]:
     """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
     for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
         label = name.rpartition("/")[0]
@@ -325,7 +331,7 @@ def folder_documents(path: Location, schema: Schema) -> Iterator[Document]:
         yield Document(text, [label] if label else [], name)
 
 
-def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
+def _visible_files(path: Path | Remote) -> Iterator[tuple[str, Path | Remote]]:
     """Yield the files below a folder, with their names relative to it."""
     if not isinstance(path, Path):  # a `Remote`
         yield from ((name, file) for name, file in path.files() if not f"/{name}".count("/."))

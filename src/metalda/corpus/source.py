@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from numpy.typing import NDArray
 
 from metalda.corpus.columns import Columns
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, read_ahead, reading, text_codec, too_large
@@ -23,6 +25,9 @@ from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Item = TypeVar("Item")
 Block = list[str | Sequence[str]]
@@ -99,7 +104,18 @@ def frame_source(frame: object, schema: Schema) -> Source:
     return Source("frame", columns.documents(records), schema, columns=columns)
 
 
-def collect(source: Source) -> dict[str, Any]:
+class CorpusFields(TypedDict):
+    """The fields of a `Corpus`."""
+
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    vocabulary: tuple[str, ...]
+    labels: NamedMatrix | None
+    ids: Sequence[str] | None
+    schema: Schema | None
+
+
+def collect(source: Source) -> CorpusFields:
     """Read all documents, and return the fields of their `Corpus`; ids are kept if all documents have one."""
     tokens = TokenCollector(source.schema, texts=source.texts)
     labels = LabelCollector()

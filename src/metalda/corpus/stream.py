@@ -145,7 +145,7 @@ class _PathStream(Stream):
         self._path = path
 
     def _open_and_read(self, size: int) -> bytes:
-        file: Any = self._path.open("rb", buffering=0)
+        file = self._path.open("rb", buffering=0)
         weakref.finalize(self, file.close)
         self._read = file.read
         return self._read(size)

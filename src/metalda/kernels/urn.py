@@ -57,9 +57,9 @@ class UrnPriors(NamedTuple):
 class UrnCounts(NamedTuple):
     """The counts. Kind 0 are tokens, n; kind 1, absent if no word has neighbors, are promotions, r."""
 
-    urns: NDArray[np.int32]  # [word, kind, topic]
-    totals: NDArray[np.int64]  # [kind, topic]
-    documents: NDArray[np.int64]  # M[k]
+    urns: NDArray[np.integer]  # int32 [word, kind, topic]
+    totals: NDArray[np.integer]  # int64 [kind, topic]
+    documents: NDArray[np.integer]  # int64, M[k]
 
 
 # The helpers are short and without branches: otherwise Numba counts references to their arrays, which is slow.

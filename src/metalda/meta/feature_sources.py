@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +21,7 @@ from metalda.corpus.files import open_binary, reading, uncompressed_suffix
 from metalda.errors import InputError
 from metalda.storage import Remote
 from metalda.utils.blas import one_blas_thread
-from metalda.utils.frames import collect_frame, column_names, column_values
+from metalda.utils.frames import Frame, collect_frame, column_names, column_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def _decode(line: bytes, place: str) -> str:
         raise InputError(f"{place}: not UTF-8; convert the file") from None
 
 
-def frame_features(frame: Any) -> Table:
+def frame_features(frame: Frame) -> Table:
     """Convert a DataFrame whose index holds the words, or whose first column does if it has no index.
 
     Columns of 0 and 1 are features; columns of categories have one feature for each value.
@@ -149,7 +149,7 @@ def frame_features(frame: Any) -> Table:
     return words, sparse.csr_array(matrix), tuple(active)
 
 
-def _indexed(frame: Any) -> pd.DataFrame:
+def _indexed(frame: Frame) -> pd.DataFrame:
     import pandas as pd
 
     words, *columns = [column_values(frame, j) for j in range(len(frame.columns))] or [[]]
@@ -181,7 +181,7 @@ def _column_features(name: str, column: pd.Series, words: tuple[str, ...]) -> li
     return [(feature, np.array(rows)) for feature, rows in sorted(rows_of.items())]
 
 
-def _shown(value: Any, column: str) -> str:
+def _shown(value: object, column: str) -> str:
     if isinstance(value, (list, tuple, set, dict, np.ndarray)):
         raise InputError(
             f"column {column!r} holds {type(value).__name__}s; use WordFeatures.from_mapping for lists of names"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class CuratedModel(FoldingIn):
     def name_topics(
         self,
         function: Callable[[list[str], list[str]], str | None],
-        X: Any = None,
+        X: object = None,
         *,
         top_n: int = 20,
         n_documents: int = 5,
@@ -189,7 +189,7 @@ class CuratedModel(FoldingIn):
         curation, trained = self.fitted_.curation, self.fitted_.trained
         return [curation.name_of(group, trained.topic_names) for group in curation.groups(trained.n_topics)]
 
-    def _typical_texts(self, X: Any, n_documents: int) -> list[list[str]]:
+    def _typical_texts(self, X: object, n_documents: int) -> list[list[str]]:
         """Return for each topic the documents with its largest proportions, as texts if they are texts."""
         texts = X if isinstance(X, list | tuple) and all(isinstance(text, str) for text in X) else None
         corpus = self.to_corpus(X)

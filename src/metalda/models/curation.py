@@ -21,7 +21,7 @@ from metalda.samplers import Draw
 from metalda.utils.checks import check_integer, check_keys, check_object
 
 Parts = Sequence[tuple[int, ...]]  # of each shown topic: the topics of the trained model that it consists of
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating]
 _TAKEN = re.compile(r"[0-9]+|topic[0-9]+")  # how topics without a name are called
 
 
@@ -135,7 +135,7 @@ def merge_words(
     draws: Sequence[Draw],
     parts: Parts,
     phi_of: Callable[[Draw], NDArray[np.float32]],
-    tokens_of: Callable[[Draw], NDArray[Any]],
+    tokens_of: Callable[[Draw], NDArray[np.number]],
 ) -> NDArray[np.float32]:
     """Return phi [word, merged topic], averaged over draws; in each, the mean of the parts weighted by their tokens."""
     total: NDArray[np.float64] | float = 0.0

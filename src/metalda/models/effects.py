@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
@@ -167,7 +167,7 @@ class EffectTables(FittedModel):
 
 
 DrawnValues = Sequence[NDArray[np.float64]]  # of each chain, [draw, …, topic]; NaN for topics that the chain lacks
-Draws = NDArray[np.floating[Any]]  # log weights of one draw, [label, topic of the chain], the default label last
+Draws = NDArray[np.floating]  # log weights of one draw, [label, topic of the chain], the default label last
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +175,10 @@ class Weights:
     """Log weights of labels (or features) in every draw of every chain, and the design that they were learned from."""
 
     kind: str  # "label" or "feature"
-    chains: tuple[NDArray[np.floating[Any]], ...]  # log lambda[draw, l, k] by chain; the default label is the last
+    chains: tuple[NDArray[np.floating], ...]  # log lambda[draw, l, k] by chain; the default label is the last
     parts: tuple[Parts, ...]  # [chain][topic] the topics of the chain that a topic consists of; none if it lacks one
     design: Design
-    columns: dict[str, NDArray[Any]]  # numbers and names of topics
+    columns: Mapping[str, NDArray[np.generic]]  # numbers and names of topics
     are_sampled: bool = True  # False for point estimates (DMR, WF-LDA), whose spread is no interval
 
     @classmethod
@@ -297,7 +297,7 @@ def feature_weights(fitted: Fitted) -> Weights:
     return Weights.of(fitted, "feature")
 
 
-def center(draws: NDArray[np.floating[Any]], design: Design) -> NDArray[np.float64]:
+def center(draws: NDArray[np.floating], design: Design) -> NDArray[np.float64]:
     """Return effects [draw, label, topic]: log weights of labels (or features) relative to the average of their kind.
 
     The weight of a label that is compared with its absence, and that of a number, is the effect itself.
@@ -428,7 +428,7 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     return table_of_draws(weights, _named(weights), "proportion", drawn, interval)
 
 
-def _named(weights: Weights) -> dict[str, NDArray[Any]]:
+def _named(weights: Weights) -> dict[str, ArrayLike]:
     return {
         weights.kind: np.repeat(np.array(weights.names, dtype=object), weights.n_topics),
         **{name: np.tile(column, len(weights.names)) for name, column in weights.columns.items()},
@@ -436,7 +436,7 @@ def _named(weights: Weights) -> dict[str, NDArray[Any]]:
 
 
 def table_of_draws(
-    weights: Weights, named: dict[str, NDArray[Any]], value: str, drawn: DrawnValues, interval: float
+    weights: Weights, named: Mapping[str, ArrayLike], value: str, drawn: DrawnValues, interval: float
 ) -> pd.DataFrame:
     """Return means and intervals over the draws of all chains that have a topic, and with several chains their number.
 

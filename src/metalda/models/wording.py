@@ -16,11 +16,10 @@ from metalda.models.chains import in_chain
 from metalda.models.curation import merge_words
 from metalda.models.effects import check_interval
 from metalda.models.fitted import Fitted, FittedModel, available_if
-from metalda.samplers import Draw
 from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,
-    draw_group_logs,
+    draw_side_logs,
     group_totals,
     mean_group_phi,
     used_words,
@@ -181,10 +180,10 @@ def contrast_tables(
         raise InputError(f"top_n must be at least 1, not {top_n}")
     chains = [(chain, parts[topic]) for chain, parts in _chains(fitted) if parts[topic]]
     words = np.unique(np.concatenate([used_words(chain.draws, k) for chain, part in chains for k in part]))
-    drawn = [_log_sides(chain, own, words, pairs) for chain, own in chains]
     found = []
-    for number, pair in enumerate(pairs):
-        table = _contrasts(fitted, topic, words, pair, np.concatenate([own[number] for own in drawn]), top_n, interval)
+    for pair in pairs:
+        logs = np.concatenate([_draw_logs(chain, own, words, pair) for chain, own in chains])
+        table = _contrasts(fitted, topic, words, pair, logs, top_n, interval)
         found.append(table.assign(chains=len(chains)) if fitted.chains else table)
     return found
 
@@ -225,49 +224,38 @@ def _contrasts(
     return table
 
 
-def _log_sides(
-    chain: Fitted, part: tuple[int, ...], words: NDArray[np.int64], pairs: Sequence[Pair]
-) -> list[NDArray[np.float64]]:
-    """Return draws of log probabilities of words [draw, side, word] for each pair, in a topic with these parts."""
-    found: list[list[NDArray[np.float64]]] = [[] for _ in pairs]
-    named = {group for pair in pairs for group in pair}
-    groups = [group for group in range(len(chain.wording)) if None in named or group in named]
-    place = {group: i for i, group in enumerate(groups)}
-    for number, draw in enumerate(chain.draws):
-        logs = _log_parts(chain, draw, number, part, words, groups)
-        totals = group_totals(draw)[:, list(part)].sum(axis=1)
-        shares = totals / totals.sum() if totals.any() else np.full(len(totals), 1 / len(totals))
-        for own, (first, second) in zip(found, pairs, strict=True):
-            other = _log_others(logs, shares, first) if second is None else logs[place[second]]
-            own.append(np.stack([logs[place[first]], other], axis=1))
-    return [np.concatenate(own) for own in found]
+def _draw_logs(chain: Fitted, part: tuple[int, ...], words: NDArray[np.int64], pair: Pair) -> NDArray[np.float64]:
+    """Return draws of log probabilities of words [draw, side, word] for the two sides of a pair.
 
-
-def _log_parts(
-    chain: Fitted, draw: Draw, number: int, part: tuple[int, ...], words: NDArray[np.int64], groups: Sequence[int]
-) -> NDArray[np.float64]:
-    """Return draws of log probabilities [group, draw, word]; of parts, of their mean by the tokens of the group."""
-    each = [
-        draw_group_logs(draw, chain.word_prior, k, words, groups, _each(chain), [chain.seed, k, number]) for k in part
-    ]
+    The pair in the other order has the same draws. A side words a merged topic by the mean over the parts of the topic,
+    weighted by its tokens in the draw.
+    """
+    first, second = pair
+    rest = [group for group in range(len(chain.wording)) if group not in pair]
+    if second is None:
+        sides, order = [[first], rest], [0, 1]
+    else:
+        sides = [[min(first, second)], [max(first, second)], *([rest] if rest else [])]
+        order = [0, 1] if first < second else [1, 0]
+    each = []
+    for topic in part:
+        rng = np.random.default_rng([chain.seed, topic, *sides[0], *sides[1]])
+        each.append(draw_side_logs(chain.draws, chain.word_prior, topic, words, sides, rng)[:, order])
     if len(part) == 1:
         return each[0]
-    tokens = group_totals(draw)[np.ix_(groups, part)]
-    tokens = np.where(tokens.any(axis=1, keepdims=True), tokens, 1.0)  # a group without tokens of the topic
-    shares = tokens / tokens.sum(axis=1, keepdims=True)
-    averages = sum(shares[:, [i], None] * np.exp(logs) for i, logs in enumerate(each))
+    shares = _shares_of_parts(chain, part, [sides[side] for side in order])
+    averages = np.einsum("dsk,kdsv->dsv", shares, np.exp(each))
     logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
     return logarithms
 
 
-def _log_others(logs: NDArray[np.float64], shares: NDArray[np.float64], group: int) -> NDArray[np.float64]:
-    """Return the logarithms of averages over all groups but one, by their shares in the tokens of the topic."""
-    others = np.arange(len(shares)) != group
-    weights = np.where(others, shares, 0.0)
-    weights = weights if weights.any() else others.astype(float)  # no other group has tokens of the topic
-    averages = np.einsum("g,gdv->dv", weights / weights.sum(), np.exp(logs))
-    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
-    return logarithms
+def _shares_of_parts(chain: Fitted, part: tuple[int, ...], sides: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """Return the shares of parts in the tokens of a topic on each side [draw, side, part]; equal without tokens."""
+    totals = [group_totals(draw)[:, list(part)] for draw in chain.draws]
+    tokens = np.array([[own[list(groups)].sum(axis=0) for groups in sides] for own in totals])
+    tokens = np.where(tokens.any(axis=2, keepdims=True), tokens, 1.0)
+    shares: NDArray[np.float64] = tokens / tokens.sum(axis=2, keepdims=True)
+    return np.repeat(shares, _each(chain), axis=0)
 
 
 def _each(chain: Fitted) -> int:

@@ -22,7 +22,7 @@ from metalda.kernels.border import frozen
 from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weights
 from metalda.meta.design import Design
 from metalda.utils.checks import Array, check_array, check_finite, check_range
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 FAINTEST = 1e-20  # smaller sums of parameters are rescaled to this, which is still negligible relative to a count
 LARGEST_LOG = 230.0  # logarithms of parameters are clipped here, so that sums over a corpus stay finite
@@ -56,7 +56,7 @@ class Stripes(NamedTuple):
 
     bounds: Sequence[tuple[int, int]]  # topics first … last - 1
     rngs: Sequence[np.random.Generator]
-    run: Run
+    run: RunEach
 
     def each(self, update: Callable[[int, int, int, np.random.Generator], R]) -> list[R]:
         """Call ``update(stripe, first, last, rng)`` for every stripe, possibly in threads; return results in order."""

@@ -158,7 +158,7 @@ class PackedDraws(NamedTuple):
     draw_scale: float
 
 
-def pack_draws(log_weights: NDArray[np.floating[Any]]) -> PackedDraws:
+def pack_draws(log_weights: NDArray[np.floating]) -> PackedDraws:
     """Return means of log weights [draw, label, topic], and the deviations from them as bytes.
 
     Contrasts only use differences of labels, so the mean over labels is subtracted to keep the numbers small.

@@ -23,7 +23,7 @@ from metalda.samplers.draws import Draw, no_extra
 from metalda.samplers.shards import Shard, group_words
 from metalda.utils.checks import Array, Arrays, check_array, check_indices
 from metalda.utils.chunks import tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Sampler(ABC):
         return None
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()
 
@@ -133,7 +133,7 @@ class Assignment(ABC):
 
     @abstractmethod
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every token, given the priors; returns how many moved, and log p(w, z | alpha, beta).
 
@@ -146,7 +146,7 @@ class Assignment(ABC):
         return {"topics": self.topics}
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
     ) -> list[Statistics]:
         """Return the statistics of every shard, from which the prior of documents learns."""
         shards = self.problem.shards

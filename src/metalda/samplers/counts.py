@@ -22,7 +22,6 @@ from metalda.meta.design import Design
 from metalda.priors import Alpha, Beta
 from metalda.priors.loglinear import WordTables
 from metalda.samplers.shards import Block, Shard
-from metalda.utils.checks import Array
 from metalda.utils.chunks import slices, tally
 
 Topics = NDArray[np.uint16]
@@ -209,11 +208,11 @@ class TopicCounts:
         return sparse.csr_array((self.counts[used], self.topics[used].astype(np.int32), ends), shape=shape)
 
     @property
-    def _lists(self) -> tuple[Array, ...]:
+    def _lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Topics, NDArray[np.int32]]:
         return self.starts, self.sizes, self.topics, self.counts
 
     @property
-    def _as_input(self) -> tuple[Array, ...]:
+    def _as_input(self) -> tuple[NDArray[np.int32], Topics, NDArray[np.int32], NDArray[np.int64]]:
         """Return lists and totals as read-only arrays for kernels."""
         return (
             frozen(self.sizes, np.int32),

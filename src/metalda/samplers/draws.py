@@ -15,7 +15,6 @@ from scipy import sparse
 from metalda.errors import StorageError
 from metalda.priors import LogLinear
 from metalda.utils.checks import (
-    Array,
     Arrays,
     check_array,
     check_ascending,
@@ -115,7 +114,7 @@ def mean_phi_alone(draws: Sequence[Draw], unseen_prior: LogLinear) -> NDArray[np
     return (total / len(draws)).astype(np.float32)
 
 
-def pack_draws(draws: Sequence[Draw]) -> dict[str, Array]:
+def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[np.generic]]:
     """Return draws as plain arrays, for saving."""
     grouped = [draw.group_counts for draw in draws if draw.group_counts is not None]
     return {
@@ -126,7 +125,7 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, Array]:
     }
 
 
-def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> dict[str, Array]:
+def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> dict[str, NDArray[np.generic]]:
     starts, topics, data = names
     return {
         starts: np.stack([c.indptr for c in counts]).astype(np.int64),

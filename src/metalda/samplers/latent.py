@@ -27,8 +27,8 @@ from metalda.samplers.counts import TopicCounts, Topics, Words
 from metalda.samplers.draws import Draw
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
 from metalda.samplers.topic_vectors import Floats, WordVectors
-from metalda.utils.checks import Array, Arrays, check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
+from metalda.utils.threads import RunEach
 
 Kinds = NDArray[np.uint8]
 
@@ -71,7 +71,7 @@ class LatentFeatures(Sampler):
         check_topic_vectors(extra, n_draws, n_topics, self.vectors.shape[1])
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return self.vectors, self.has_vector
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -124,7 +124,7 @@ class LatentAssignment(Assignment):
         return {"topics": self.topics, "kinds": self.kinds, "topic_vectors": self.topic_vectors}
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Fit the topic vectors, except in the initial sweeps; then resample every token.
 

@@ -21,7 +21,7 @@ from metalda.samplers.folding import Documents
 from metalda.samplers.shards import Shard, count_scratch, make_scratch, shard_bounds, sweep_shards
 from metalda.samplers.tokens import Tokens
 from metalda.utils.checks import Arrays, check_array, check_keys, check_range
-from metalda.utils.threads import Run, thread_map
+from metalda.utils.threads import RunEach, thread_map
 
 _TOKENS = 16384  # tokens that a thread takes at a time, because each token needs a row of probabilities
 
@@ -124,7 +124,7 @@ class PseudoAssignment(Assignment):
         return np.bincount(self.pseudo, minlength=self.sampler.n_pseudo)[: self.sampler.n_pseudo].astype(np.int32)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         seeds = [rng.integers(2**64, size=2, dtype=np.uint64) for rng in rngs]
         counts, sizes = self.pseudo_counts, self.pseudo_sizes

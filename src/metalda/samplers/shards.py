@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
 from metalda.storage.arrays import empty_like_source
-from metalda.utils.checks import Array
 from metalda.utils.chunks import spans, tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class Shard(NamedTuple):
@@ -149,7 +148,7 @@ def count_scratch(n_shards: int, n_threads: int) -> int:
 
 
 def sweep_shards(
-    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: Run
+    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: RunEach
 ) -> list[R]:
     """Call `sweep_shard(s, counts)` for every shard, and add the changes of all shards to `counts`.
 
@@ -184,7 +183,7 @@ def sweep_shards(
 class ArrayCounts:
     """Counts as plain arrays of integers."""
 
-    arrays: tuple[Array, ...]
+    arrays: tuple[NDArray[np.integer], ...]
 
     def copy(self) -> ArrayCounts:
         return ArrayCounts(tuple(array.copy() for array in self.arrays))

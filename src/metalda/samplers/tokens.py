@@ -17,7 +17,7 @@ from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.shards import Shard, cut_blocks
 from metalda.utils.checks import Arrays, check_keys
 from metalda.utils.chunks import spans
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 FOLLOWING = 0.5  # share of tokens that start in the topic of a word of their document with favored topics
 
@@ -119,7 +119,7 @@ class Share:
         group = (shard + turn) % (len(self.groups) - 1)
         return int(self.groups[group]), int(self.groups[group + 1])
 
-    def sweep_turn(self, turn: int, alpha: Alpha, beta: Beta, seeds: Sequence[np.uint64], run: Run) -> Turn:
+    def sweep_turn(self, turn: int, alpha: Alpha, beta: Beta, seeds: Sequence[np.uint64], run: RunEach) -> Turn:
         """Resample one block of every shard. Leaves n[k, .] unchanged and returns its change."""
         before = self.counts.topic_totals
         totals = [before.copy() for _ in self.shards]
@@ -132,7 +132,7 @@ class Share:
         moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
         return Turn(sum((each - before for each in totals), np.zeros_like(before)), sum(moved), list(log_likelihoods))
 
-    def of_words(self, turn: int, beta: Beta, run: Run) -> list[float]:
+    def of_words(self, turn: int, beta: Beta, run: RunEach) -> list[float]:
         """Return the log-likelihood terms of the word group of every shard, after a turn."""
         groups = [self.group_of(self.first + i, turn) for i in range(len(self.shards))]
         return list(run(lambda group: self.counts.of_words(beta, *group), groups))
@@ -149,7 +149,7 @@ class TokenAssignment(Assignment):
         self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         n_moved, n_turns = 0, len(self.problem.shards)
         for turn in range(n_turns):

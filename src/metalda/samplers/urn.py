@@ -32,8 +32,8 @@ from metalda.samplers.counts import Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents, fill_rows
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
-from metalda.utils.checks import Array, Arrays, check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
+from metalda.utils.threads import RunEach
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two products fits into float64
 
@@ -75,7 +75,7 @@ class Urn(Sampler):
         return self.neighbors is not None and len(self.neighbors[1]) > 0
 
     @property
-    def inputs(self) -> tuple[Array, ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return self.neighbors or ()
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -127,7 +127,7 @@ class UrnAssignment(Assignment):
         self._scratch = make_scratch(self.urns, len(problem.shards), n_threads)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every document, see `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)
@@ -155,8 +155,8 @@ class UrnAssignment(Assignment):
             alpha.log_weights.copy(),
             beta.log_weights.copy(),
             priors.alpha + documents,
-            totals[0].copy(),
-            priors.beta_sum + self._with_promotions(totals),
+            totals[0].astype(np.int64),
+            np.asarray(priors.beta_sum + self._with_promotions(totals), np.float64),
             sparse.csr_array(self._with_promotions(urns.swapaxes(0, 1))),
         )
 
@@ -181,7 +181,7 @@ class UrnAssignment(Assignment):
         repeats = frozen(self._repeats[shard.tokens], np.int32)
         return Texts(shard.words, repeats, shard.offsets, self.topics[shard.tokens], self.promoted[shard.tokens])
 
-    def _with_promotions(self, kinds: NDArray[np.integer]) -> Array:
+    def _with_promotions(self, kinds: NDArray[np.integer]) -> NDArray[np.integer] | NDArray[np.float64]:
         """Return c = n + promotion * r."""
         if len(kinds) == 1:
             return np.array(kinds[0])

@@ -150,12 +150,12 @@ def _map_safetensors(path: Path, names: list[str]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def is_mapped(array: Array) -> bool:
+def is_mapped(array: NDArray[np.generic]) -> bool:
     """Return whether an array is a view of a memory-mapped file."""
     return isinstance(mapping(array), np.memmap | mmap.mmap)
 
 
-def mapping(array: Array) -> object:
+def mapping(array: NDArray[np.generic]) -> object:
     """Return the object that an array is ultimately a view of: the map of a file for mapped arrays."""
     base: object = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
@@ -163,7 +163,7 @@ def mapping(array: Array) -> object:
     return base
 
 
-def empty_like_source(source: Array, shape: tuple[int, ...], dtype: type[S]) -> NDArray[S]:
+def empty_like_source(source: NDArray[np.generic], shape: tuple[int, ...], dtype: type[S]) -> NDArray[S]:
     """Allocate an array: on disk if it is large and `source`, from which it is computed, is mapped; else in memory."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     return empty_on_disk(shape, dtype) if n_bytes >= LARGE and is_mapped(source) else np.empty(shape, dtype)
@@ -198,7 +198,7 @@ class MappedFile:
     changed: int  # time of the last change, to detect another file with the same name
 
     @classmethod
-    def of(cls, array: Array | None) -> MappedFile | None:
+    def of(cls, array: NDArray[np.generic] | None) -> MappedFile | None:
         """Return the position of an array that is a contiguous part of a mapped file; None for any other array."""
         base = None if array is None else mapping(array)
         if array is None or not isinstance(base, np.memmap) or not base.filename or not array.flags.c_contiguous:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def join_chains(packed: Sequence[Packed]) -> Packed:
     return document, {**arrays, **further}
 
 
-def split_chains(document: Mapping[str, Any], arrays: Arrays, n_chains: int) -> list[Packed]:
+def split_chains(document: JsonObject, arrays: Arrays, n_chains: int) -> list[Packed]:
     """Return what `join_chains` joined; StorageError unless there are so many chains."""
     others = document.get("chains", [])
     if not isinstance(others, list) or len(others) != n_chains - 1:

@@ -24,7 +24,7 @@ from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
 from metalda.utils.checks import Arrays
-from metalda.utils.threads import Run, deferred_interrupt
+from metalda.utils.threads import RunEach, deferred_interrupt
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -120,7 +120,7 @@ class Training:
         problem: Problem,
         chains: Sequence[Progress],
         stage: Stage,
-        run: Run,
+        run: RunEach,
         cluster: Cluster | None,
         is_interrupted: Callable[[], bool],
         stack: ExitStack,
@@ -179,7 +179,7 @@ def _warn_of_limit(limit: int, is_flat: bool) -> None:
     )
 
 
-def _pool(n_threads: int, stack: ExitStack) -> Run:
+def _pool(n_threads: int, stack: ExitStack) -> RunEach:
     """Return the map of a thread pool, or without threads the built-in one."""
     return stack.enter_context(ThreadPoolExecutor(n_threads)).map if n_threads > 1 else map
 
@@ -204,7 +204,7 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 
 def _advance(
-    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: Run
+    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: RunEach
 ) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, keep_weights, run)
@@ -213,7 +213,7 @@ def _advance(
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: Run) -> float:
+def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: RunEach) -> float:
     start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     seconds = time.perf_counter() - start

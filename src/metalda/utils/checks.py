@@ -16,8 +16,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from metalda.errors import StorageError
 
-JsonObject: TypeAlias = dict[str, Any]  # a JSON object from a file, before its values are checked
-Array: TypeAlias = NDArray[Any]  # of any type: from a file before it is checked, or handled only as a block of memory
+JsonObject: TypeAlias = dict[str, Any]  # from a file, before its values are checked; or plain data for a file
+Array: TypeAlias = NDArray[Any]  # from a file, before its type is checked
 Arrays: TypeAlias = Mapping[str, Array]
 
 

@@ -37,7 +37,7 @@ def as_numbers(frame: Frame) -> NDArray[np.float64]:
     return np.asarray(frame.to_numpy() if _is_polars(frame) else frame.to_numpy(dtype=np.float64), np.float64)
 
 
-def as_list(values: Any) -> Any:
+def as_list(values: object) -> Any:
     """Return a column (a Series) as a list of plain Python objects; other values are returned unchanged."""
     return values.to_list() if hasattr(values, "to_list") else values
 

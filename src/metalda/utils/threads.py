@@ -14,7 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Run(Protocol):
+class RunEach(Protocol):
     """Runs a function on every item and returns the results in order: the built-in map, or that of a thread pool."""
 
     def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]: ...

@@ -18,8 +18,7 @@ from metalda.samplers.counts import TopicCounts, Topics
 from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
-from metalda.utils.checks import Array
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -117,7 +116,7 @@ class DistributedAssignment(Assignment):
         return DistributedAssignment(self._cluster, problem, topics, counts)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Submit all turns at once, so that no worker waits for the client between turns."""
         cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
@@ -168,7 +167,7 @@ class DistributedAssignment(Assignment):
         return sum(host.n_moved for host in done), log_likelihood + of_words - self._counts.of_totals(beta)
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
     ) -> list[Statistics]:
         futures = [
             self._cluster.submit(
@@ -273,5 +272,5 @@ def _same(old: NDArray[np.float64] | None, new: NDArray[np.float64]) -> bool:
     return old is not None and np.array_equal(old, new)
 
 
-def _n_bytes(value: Array | Statistics) -> int:
+def _n_bytes(value: NDArray[np.generic] | Statistics) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else sum(map(_n_bytes, value))

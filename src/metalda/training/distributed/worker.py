@@ -18,8 +18,7 @@ from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
 from metalda.storage.arrays import MappedFile
-from metalda.utils.checks import Array
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class OutOfStep(RuntimeError):
@@ -102,7 +101,7 @@ class Host:
         self._pool = ThreadPoolExecutor(part.n_threads) if part.n_threads > 1 else None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RunEach:
         return self._pool.map if self._pool else map
 
     def adopt(self, weights: LogWeights) -> None:
@@ -118,7 +117,7 @@ class Host:
 
     def __sizeof__(self) -> int:
         counts = self.share.counts
-        arrays: list[Array] = [shard.words for shard in self.share.shards]
+        arrays: list[NDArray[np.generic]] = [shard.words for shard in self.share.shards]
         arrays += [self.share.topics, counts.topics, counts.counts]
         return sum(array.nbytes for array in arrays)
 
