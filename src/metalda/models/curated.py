@@ -141,7 +141,7 @@ class CuratedModel(FoldingIn):
                 continue
             if not isinstance(name, str) or not name.split():
                 raise InputError(f"the function must return a name or None, but for topic {number} it gave {name!r}")
-            names[number] = unique = _unused(" ".join(name.split()), taken)
+            names[number] = unique = _unused(check_name(" ".join(name.split())), taken)
             taken.add(unique)
         return self.rename(names) if names else self
 
