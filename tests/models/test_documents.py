@@ -144,13 +144,13 @@ def test_chains_are_pooled_where_they_have_both_topics(documents):
 
 def test_a_frame_has_metadata_proportions_and_the_top_topic(model, documents):
     frame = model.to_frame(documents, text=True)
-    assert frame.columns.tolist() == ["id", "party", "tags", "year", "text", "top_topic", "topic0", "topic1", "topic2"]
+    assert frame.columns.tolist() == ["id", "party", "tags", "year", "text", "top_topic", "animals", "topic1", "topic2"]
     for given, row in zip(rows(), frame.to_dict("records"), strict=True):
         assert {name: row[name] for name in given} == given
     theta = model.transform(documents)
-    np.testing.assert_array_equal(frame[["topic0", "topic1", "topic2"]].to_numpy(), theta)
-    assert frame["top_topic"].tolist() == [f"topic{k}" for k in theta.argmax(axis=1)]
-    assert model.to_frame().columns.tolist() == ["document", "top_topic", "topic0", "topic1", "topic2"]
+    np.testing.assert_array_equal(frame[["animals", "topic1", "topic2"]].to_numpy(), theta)
+    assert frame["top_topic"].tolist() == [["animals", "topic1", "topic2"][k] for k in theta.argmax(axis=1)]
+    assert model.to_frame().columns.tolist() == ["document", "top_topic", "animals", "topic1", "topic2"]
     with pytest.raises(InputError, match="the corpus has no texts"):
         model.to_frame(documents.with_texts(None), text=True)
     with pytest.raises(InputError, match="text=True needs the documents"):
@@ -187,3 +187,27 @@ def test_every_model_has_the_tables_also_after_loading(case: Case, tmp_path):
     pd.testing.assert_frame_equal(
         quietly(model.topic_correlations, corpus()), quietly(loaded.topic_correlations, corpus())
     )
+
+
+def test_curated_topics_are_those_of_all_tables(model, documents, tmp_path):
+    model.save(tmp_path / "model")
+    curated = metalda.load(tmp_path / "model")
+    before = curated.to_frame(documents)
+    drawn = list(curated._drawn_proportions(documents))
+    curated.merge([0, 2], "both")
+    frame = curated.to_frame(documents)
+    assert frame.columns.tolist()[-2:] == ["both", "topic1"]
+    np.testing.assert_allclose(frame["both"], before["animals"] + before["topic2"], atol=1e-6)
+    assert set(frame["top_topic"]) <= {"both", "topic1"}
+    merged = list(curated._drawn_proportions(documents))
+    np.testing.assert_allclose(merged[3][:, 0], drawn[3][:, [0, 2]].sum(axis=1))
+    (pair,) = curated.topic_correlations(documents).to_dict("records")
+    assert (pair["name"], pair["other_topic"]) == ("both", 1)
+    assert pair["correlation"] == pytest.approx(-1, abs=1e-4)
+    assert set(curated.words_frame(2)["name"]) == {"both", ""}
+    assert curated.typical_documents("both", n=1, corpus=documents)["name"].tolist() == ["both"]
+    curated.restore().hide([0])
+    assert curated.typical_documents(n=1, corpus=documents)["topic"].tolist() == [1, 2]
+    assert curated.to_frame(documents).columns.tolist()[-2:] == ["topic1", "topic2"]
+    with pytest.raises(InputError, match="topic 0 is hidden"):
+        curated.typical_documents(0, corpus=documents)

@@ -45,7 +45,8 @@ def correlations(
 ) -> None:
     """Print the correlations of topic proportions over documents, and how similar the words of the topics are.
 
-    Topics with a similarity of 0.8 or more have nearly the same words: fewer topics may do.
+    Topics with a similarity of 0.8 or more have nearly the same words: fit fewer topics, or merge them with metalda
+    curate.
     """
     fitted = options.load_model(model, jobs)
     corpus = None if data is None else new.read(fitted, data, id=id)

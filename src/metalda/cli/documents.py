@@ -51,7 +51,7 @@ def documents(
     """
     fitted = options.load_model(model, jobs)
     corpus = new.read(fitted, data, id=id, keep_text=True)
-    chosen = int(topic) if topic is not None and topic.isdecimal() else topic
+    chosen = None if topic is None else options.topic_number(fitted, topic)
     table = fitted.typical_documents(chosen, n, corpus=corpus, label=label or None)
 
     def show() -> None:

@@ -57,23 +57,28 @@ def topics(
     if seeds:
         _print_seeds(fitted, format, raw)
     elif topic is not None:
-        number = fitted.fitted_.find_topic(int(topic) if topic.isdecimal() else topic)
-        _print_topic(fitted, number, top_n, words_by, format, raw)
+        _print_topic(fitted, options.topic_number(fitted, topic), top_n, words_by, format, raw)
     else:
         table = fitted.topics(top_n, words_by=words_by)
         tables.print_as(format, table, lambda: tables.print_topics(fitted, top_n, words_by), raw=raw)
 
 
 def _print_topic(model: TopicModel, topic: int, top_n: int, words_by: str, format: Format, raw: bool) -> None:
+    import numpy as np
+
     table = model.topic_words(topic, top_n, words_by)
     words = table.to_dict("records")
+    place = model.fitted_.find_topic(topic)
+    named = {name: column[0] for name, column in model.fitted_.named(np.array([place])).items()}
 
     def show() -> None:
+        if name := named.get("name"):
+            print(f"Topic {topic}: {short(name)}\n")
         scores = [name for name in table.columns if name != "word"]
         rows = [(*(f"{row[name]:.4f}" for name in scores), short(row["word"])) for row in words]
         tables.print_table((*scores, "word"), rows)
 
-    tables.print_as(format, table, show, raw=raw, value={"topic": topic, "words": words})
+    tables.print_as(format, table, show, raw=raw, value={**named, "words": words})
 
 
 def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:

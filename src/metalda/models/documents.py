@@ -14,9 +14,9 @@ from metalda.corpus.metadata import metadata_columns
 from metalda.errors import InputError, warn
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import MIN_SIMILARITY, NO_PARTNER, bhattacharyya
+from metalda.models.curated import CuratedModel
 from metalda.models.effects import check_interval
 from metalda.models.fitted import top_indices
-from metalda.models.transform import FoldingIn
 from metalda.models.word_scores import WORD_SCORES
 from metalda.utils.keywords import names_wrong_keywords
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class DocumentTables(FoldingIn):
+class DocumentTables(CuratedModel):
     """Tables for reading: which documents are typical, which topics occur together, and everything in one frame."""
 
     @names_wrong_keywords()
@@ -267,18 +267,17 @@ class DocumentTables(FoldingIn):
         Topics are those of the model; the proportions of a topic that a chain lacks are NaN.
         """
         fitted = self.fitted_
-        partners = np.arange(fitted.n_topics)[None] if fitted.partners is None else fitted.partners
+        partners = np.arange(fitted.trained.n_topics)[None] if fitted.partners is None else fitted.partners
         for chain, own in zip(self.chains_, partners, strict=True):
             has = own != NO_PARTNER
             for theta in chain._proportions_by_draw(corpus):
                 aligned = np.full((len(theta), len(own)), np.nan)
                 aligned[:, has] = theta[:, own[has]]
-                yield aligned
+                yield np.asarray(fitted.sum_parts(aligned))
 
     def _topic_columns(self) -> dict[str, NDArray[Any]]:
         """Return the numbers of the topics and, if they have names, the names."""
-        table = self.topics(top_n=1)
-        return {name: table[name].to_numpy() for name in ("topic", "name") if name in table}
+        return self.fitted_.named(np.arange(self.fitted_.n_topics))
 
     def _name_pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Mapping[str, NDArray[Any]]:
         """Return columns that name the topics of pairs."""

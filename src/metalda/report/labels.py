@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.models.chains import by_chains
-from metalda.models.effects import FEW_DRAWS, Weights, label_weights
+from metalda.models.effects import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
@@ -134,10 +134,14 @@ def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) ->
 def _matched_draws(weights: Weights, kept: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log weights [draw, label, topic] of some labels, over the chains that have a topic.
 
-    Topics have equally many draws: of those that more chains have, draws at regular intervals.
+    Topics have equally many draws: of those that more chains have, draws at regular intervals. The log weight of a
+    label in a merged topic is what it adds to the log of the summed alpha, averaged over the documents with the label.
     """
-    chains = [np.asarray(draws[:, kept], np.float64) for draws in weights.chains]
-    found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.partners)]
+    if weights.has_merged:
+        chains: DrawnValues = [draws[:, kept] for draws in label_changes(weights, log_sums, centered=False)]
+    else:
+        chains = weights.pick([np.asarray(draws[:, kept], np.float64) for draws in weights.chains])
+    found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.places)]
     n_draws = min(len(own) for _, own in found)
     matched = np.empty((n_draws, len(kept), weights.n_topics))
     for topics, own in found:
