@@ -245,9 +245,8 @@ def print_similar(model: TopicModel, see: str = "") -> None:
         return
     shown = [f"{row['topic']} and {row['other_topic']}" for row in pairs.head(_MOST_PAIRS).to_dict("records")]
     more = f", and {len(pairs) - _MOST_PAIRS:,} more pairs" if len(pairs) > _MOST_PAIRS else ""
-    print(
-        f"\nTopics with nearly the same words: {', '.join(shown)}{more}{see}. To avoid them, fit fewer topics, or merge them (metalda curate)."
-    )
+    print(f"\nTopics with nearly the same words: {', '.join(shown)}{more}{see}.", end=" ")
+    print("To avoid them, fit fewer topics, or merge them (metalda curate).")
 
 
 def print_hidden(model: TopicModel) -> None:
