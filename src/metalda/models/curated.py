@@ -114,8 +114,8 @@ class CuratedModel(FoldingIn):
             ``function(words, documents)`` gets the most probable words of a topic and its most typical documents, and
             returns the name, or None for no name.
         X : optional
-            Documents, as in `transform`. Texts are given to the function as they are, and other documents as their
-            words. Without X, the list of documents is empty.
+            Documents, as in `transform`. The function gets their texts as written, or their words if they are a corpus
+            without texts. Without X, the list of documents is empty.
         top_n, n_documents : int
             Number of words and of documents.
 
@@ -190,7 +190,7 @@ class CuratedModel(FoldingIn):
         return [curation.name_of(group, trained.topic_names) for group in curation.groups(trained.n_topics)]
 
     def _typical_texts(self, X: object, n_documents: int) -> list[list[str]]:
-        """Return for each topic the documents with its largest proportions, as texts if they are texts."""
+        """Return for each topic the documents with its largest proportions, as written if the corpus has texts."""
         corpus = self.to_corpus(X)
         texts = corpus.texts
         theta = np.asarray(self.transform(corpus))
