@@ -20,9 +20,9 @@ from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,
     draw_side_logs,
+    frequent_words,
     group_totals,
     mean_group_phi,
-    used_words,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class WordingTables(FittedModel):
         second : str, optional
             Another group. By default all other groups together, by their shares in the tokens of the topic.
         top_n : int, optional
-            Words of each of the two; None for all words of the topic.
+            Words of each of the two; None for all words with three tokens or more in the topic.
         interval : float
             Posterior probability of the intervals.
 
@@ -179,7 +179,7 @@ def contrast_tables(
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
     chains = [(chain, parts[topic]) for chain, parts in _chains(fitted) if parts[topic]]
-    words = np.unique(np.concatenate([used_words(chain.draws, k) for chain, part in chains for k in part]))
+    words = np.unique(np.concatenate([frequent_words(chain.draws, k) for chain, part in chains for k in part]))
     found = []
     for pair in pairs:
         logs = np.concatenate([_draw_logs(chain, own, words, pair) for chain, own in chains])

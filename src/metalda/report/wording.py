@@ -10,6 +10,7 @@ import numpy as np
 from metalda.models.wording import WordingTables, contrast_tables
 from metalda.report.values import Numbers, cut, rounded, significant
 from metalda.samplers.group_topics import group_totals
+from metalda.utils.threads import count_jobs, thread_map
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,12 +54,12 @@ def summarize_wording(model: TopicModel, interval: float) -> WordingSection | No
         return None
     shown = _largest(model, max(_MAX_CONTRASTS // n_topics, 2))
     table = model.wording_
-    contrasts = tuple(
-        tuple(
-            map(_contrast, contrast_tables(model.fitted_, topic, [(group, None) for group in shown], _WORDS, interval))
-        )
-        for topic in range(n_topics)
-    )
+    pairs = [(group, None) for group in shown]
+
+    def contrast(topic: int) -> tuple[Contrast, ...]:
+        return tuple(map(_contrast, contrast_tables(model.fitted_, topic, pairs, _WORDS, interval)))
+
+    contrasts = tuple(thread_map(contrast, range(n_topics), count_jobs(-1)))
     return WordingSection(
         column=cut(str(model.get_params(deep=False)["wording"])),
         groups=tuple(cut(groups[group]) for group in shown),

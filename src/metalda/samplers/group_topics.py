@@ -22,6 +22,7 @@ from metalda.samplers.draws import Draw
 from metalda.samplers.wording import RATE, SHAPE
 
 N_DRAWS = 400  # of an interval, at least; spread over the kept states
+MIN_TOKENS = 3  # of a word in a topic; groups cannot be told apart by fewer
 N_WARM = 50  # steps from the start until draws are used
 SHAPES = 0.7 * 3.0 ** np.arange(5)  # of deviations: their standard deviation is 1.2 for the first and 0.13 for the last
 
@@ -74,10 +75,12 @@ def mean_group_phi(
     return total
 
 
-def used_words(draws: Sequence[Draw], topic: int) -> NDArray[np.int64]:
-    """Return the words that have tokens of a topic in some draw."""
-    found = [draw.word_topic_counts[:, [topic]].nonzero()[0] for draw in draws]
-    return np.unique(np.concatenate(found)).astype(np.int64)
+def frequent_words(draws: Sequence[Draw], topic: int) -> NDArray[np.int64]:
+    """Return the words that have at least `MIN_TOKENS` tokens of a topic in some draw."""
+    is_frequent = np.zeros(draws[0].word_topic_counts.shape[0], np.bool_)
+    for draw in draws:
+        is_frequent |= _column(_counts(draw), topic).reshape(len(is_frequent), -1).sum(axis=1) >= MIN_TOKENS
+    return np.flatnonzero(is_frequent)
 
 
 def draw_side_logs(
