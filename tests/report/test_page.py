@@ -37,7 +37,7 @@ def without_scripts(page: str) -> str:
 
 
 def test_hostile_text_is_escaped_wherever_it_stands(hostile_page: str) -> None:
-    assert hostile_page.count("<script") == hostile_page.count("</script") == 3
+    assert hostile_page.count("<script") == hostile_page.count("</script") == 2
     shown = without_scripts(hostile_page)
     for harm in ("<img", "<svg", "<b>", '<a href="javascript', "<!--", "onload=window.__pwned=1>"):
         assert harm not in shown
@@ -64,7 +64,7 @@ def test_the_page_allows_its_own_scripts_and_nothing_else(hostile_page: str) -> 
     scripts = re.findall(r"<script>(.*?)</script>", hostile_page, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert re.findall(r"'sha256-([^']+)'", policy) == hashes
-    assert len(hashes) == 2
+    assert len(hashes) == 1
     assert "default-src 'none'" in policy
     assert "connect-src 'none'" in policy
     assert "unsafe-inline" not in policy.partition("style-src")[0]
@@ -86,7 +86,7 @@ def test_the_data_are_the_summary(tmp_path: Path) -> None:
     write_report(model, tmp_path / "r.html", corpus())
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert data_of(page) == json.loads(json.dumps(summarize(model, corpus()).to_plain()))
-    assert page.count("plotly.js v") == 1
+    assert len(page) < 200_000
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
@@ -111,11 +111,8 @@ def test_the_examples_run(function: Any) -> None:
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-@pytest.mark.parametrize("package", ["plotly", "jinja2"])
-def test_without_the_extra_one_line_says_how_to_get_it(
-    package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
+def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(errors.MissingExtraError, match=r"pip install 'metalda\[report\]'"):
         write_report(LDA(2, **QUICK).fit(corpus()), tmp_path / "r.html")
 

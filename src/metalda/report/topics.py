@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.matching import jensen_shannon, pool_rare
 from metalda.evaluation.measures import topic_coherence
 from metalda.report.documents import TypicalDocuments
 from metalda.report.values import Numbers, cut, rounded, significant
@@ -63,8 +62,7 @@ def summarize_topics(
 ) -> tuple[TopicSummary, ...]:
     """Summarize all topics in the order of their numbers; `typical` has their most typical documents."""
     typical = typical or [TypicalDocuments()] * len(model.components_)
-    (pooled,) = pool_rare(words.phi)
-    distances = jensen_shannon(pooled, pooled)
+    distances = words.distances.copy()
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
