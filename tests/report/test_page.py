@@ -11,7 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from contracts import QUICK, corpus
 from metalda import LDA, errors, write_report
@@ -128,3 +130,26 @@ def test_every_file_of_views_is_part_of_the_page(hostile_page: str) -> None:
     texts = [view.read_text(encoding="utf-8") for view in views.iterdir()]
     assert texts
     assert all(text in hostile_page for text in texts)
+
+
+# From linear sRGB to that of people without the cones for green (Machado et al., 2009), and to XYZ.
+DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+
+
+def lightness_and_tone(linear: np.ndarray) -> np.ndarray:
+    """CIELAB of linear sRGB."""
+    ratio = np.clip(linear, 0, 1) @ np.transpose(XYZ) / [0.95047, 1, 1.08883]
+    x, y, z = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116).T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+def test_colors_of_topics_differ_also_for_deuteranopes() -> None:
+    text = files("metalda.report").joinpath("templates/css/base.css").read_text(encoding="utf-8")
+    for theme in text.split("color-scheme:")[1:]:
+        found = re.findall(r"--topic-\d: #(\w{6});", theme)
+        assert len(found) == 8
+        values = np.array([[int(color[i : i + 2], 16) for i in (0, 2, 4)] for color in found]) / 255
+        linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+        assert pdist(lightness_and_tone(linear)).min() > 30
+        assert pdist(lightness_and_tone(linear @ np.transpose(DEUTERANOPIA))).min() > 20

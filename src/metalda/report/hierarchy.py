@@ -15,7 +15,9 @@ class TopicTree:
     """Topics merged step by step by the method of Ward, which makes groups of similar size."""
 
     order: tuple[int, ...]  # topics, similar ones next to each other
-    merges: tuple[tuple[int, int, float], ...]  # two nodes and the height of their union; step i makes the node n_topics + i
+    merges: tuple[
+        tuple[int, int, float], ...
+    ]  # two nodes and the height of their union; step i makes the node n_topics + i
 
 
 def build_tree(distances: NDArray[np.float64]) -> TopicTree:

@@ -28,7 +28,7 @@ const textAt = (text, x, y, properties = {}) => svg("text", { x, y, ...propertie
 const tipOf = (place) => place.querySelector(".tip");
 function showTip(place, lines, x, y) {
   const tip = tipOf(place);
-  tip.replaceChildren(...lines.filter(Boolean).map((line, i) => el(i ? "span" : "b", {}, line)));
+  tip.replaceChildren(...lines.filter(Boolean).map((line, i) => el("span", {}, line)));
   tip.hidden = false;
   const picture = place.querySelector("svg");
   const scale = picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;

@@ -28,10 +28,13 @@ const bar = (share, most, mark = null) => el("span", { class: "track", "aria-hid
 
 // columns: [title, row -> content, class]
 function plainTable(columns, rows, caption = null) {
-  const header = el("tr", {}, columns.map(([title, , kind]) => el("th", { scope: "col", class: kind }, title)));
+  const header = el("tr", {}, columns.map(([title, , kind]) => (title === "" ? el("td", { class: kind })
+    : el("th", { scope: "col", class: kind }, title))));
   const body = rows.map((row) => el("tr", {}, columns.map(([, content, kind], j) =>
     el(j ? "td" : "th", { scope: j ? null : "row", class: kind }, content(row)))));
-  return el("div", { class: "scroll" }, el("table", {}, caption ? el("caption", {}, caption) : null,
+  const alone = body.length && !body[0].querySelector("a, button"); // nothing else in it scrolls it by keyboard
+  return el("div", { class: "scroll", ...(alone ? { tabindex: 0, role: "group", "aria-label": "Table" } : {}) },
+    el("table", {}, caption ? el("caption", {}, caption) : null,
     el("thead", {}, header), el("tbody", {}, body)));
 }
 const table = (columns, rows, caption = null) => el("div", {}, plainTable(columns, rows, caption),

@@ -3,7 +3,7 @@ const COLORS = 8, SHAPES = 4;
 // A topic has one color everywhere, and one of four shapes, so that 32 topics look different.
 const topicColor = (k) => `var(--topic-${(k % COLORS) + 1})`;
 const topicShape = (k) => Math.floor(k / COLORS) % SHAPES;
-const dot = (k) => el("span", { class: `dot topic shape-${topicShape(k)}`, style: { background: topicColor(k) },
+const dot = (k) => el("span", { class: `dot own shape-${topicShape(k)}`, style: { background: topicColor(k) },
   "aria-hidden": "true" });
 const DASHES = [null, "6 3", "2 2", "8 2 2 2"];
 const lineStyle = (i) => ({ stroke: `var(--topic-${(i % COLORS) + 1})`,

@@ -81,7 +81,7 @@ if (docs) addView("documents", "Documents", 50, () => {
       lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
         + `most typical ones of each topic, and a random sample.` : `All ${docs.n_all.toLocaleString("en")} `
         + `documents, as the model reads them.`,
-    body: [card(null, el("div", { class: "controls" }, input,
+    body: [card(null, el("h2", { class: "visually-hidden" }, "Found"), el("div", { class: "controls" }, input,
       choice("Sort by", orders, docState().sort, (value) => { setOption("sort", value); setOption("page", 0, 0);
         show(); })), status, place)],
   };
