@@ -1,13 +1,15 @@
 """Wording by group: do intervals of contrasts cover, and do groups that do not matter cost anything?
 
-``python -m benchmarks.wording [--corpora 60] [--snippets] [--iterations 600]``
+``python -m benchmarks.wording [--corpora 60] [--snippets | --simulated-snippets] [--iterations 600]``
 
 Corpora are simulated with two groups, and their topics are learned. The truth is the log ratio of the probabilities of
 a word in the two groups within a topic. Words count that have at least 1 % of the shared topic. In `model` all words
 differ between groups, with phi[k, g] ~ Dirichlet(c phi[k]). In `planted` ten words of a topic are multiplied by 2 or
 1/2 in one group, and all other words are alike.
 
-``--snippets`` fits Web Snippets (METALDA_DATA) with 50 topics, with and without three groups that are random.
+``--snippets`` fits Web Snippets (METALDA_DATA) with 50 topics, with and without three groups that are random. Real
+documents repeat their words, so that even random groups differ more than independent tokens would.
+``--simulated-snippets`` therefore simulates documents of the same lengths from the topics of Web Snippets.
 """
 
 from __future__ import annotations
@@ -111,17 +113,33 @@ def coverage(n_corpora: int, n_iter: int) -> None:
         )
 
 
-def snippets(n_iter: int, n_seeds: int) -> None:
-    """Compare the perplexity of Web Snippets with and without random groups."""
+def load_snippets(simulated: bool) -> tuple[Corpus, Corpus]:
+    """Return training and held-out documents, as they are or simulated from the topics of a model without groups."""
     from benchmarks.data import load_ws
 
     train, test, _ = load_ws()
+    if not simulated:
+        return train, test
+    model = MetaLDA(50, doc_prior="default", n_iter=300, random_state=0, verbose=False).fit(train)
+    rng, words = np.random.default_rng(0), np.array(model.vocabulary_, dtype=object)
+    parts = []
+    for corpus, proportions in ((train, model.doc_topics_), (test, model.transform(test))):
+        theta = proportions.astype(np.float64) @ model.components_.astype(np.float64)
+        lengths = np.diff(corpus.offsets)
+        drawn = (rng.choice(words, n, p=p / p.sum()).tolist() for n, p in zip(lengths, theta, strict=True))
+        parts.append(Corpus.from_tokens(list(drawn)))
+    return parts[0], parts[1]
+
+
+def snippets(n_iter: int, n_seeds: int, simulated: bool) -> None:
+    """Compare the perplexity of Web Snippets with and without random groups."""
+    train, test = load_snippets(simulated)
     print("| groups | seed | perplexity, groups given | groups hidden | median c | seconds per iteration |")
     print("|---|---|---|---|---|---|")
     for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
+        parts = [part.with_labels(rng.choice(["a", "b", "c"], len(part)).tolist()) for part in (train, test)]
         for wording in (None, "label"):
-            parts = [part.with_labels(rng.choice(["a", "b", "c"], len(part)).tolist()) for part in (train, test)]
             how = {"doc_prior": "default", "n_iter": n_iter, "random_state": seed, "verbose": False}
             start = time.process_time()
             model = MetaLDA(50, wording=wording, **how).fit(parts[0])
@@ -138,11 +156,12 @@ def main() -> None:
     parser.add_argument("--corpora", type=int, default=60)
     parser.add_argument("--iterations", type=int, default=600)
     parser.add_argument("--snippets", action="store_true", help="compare perplexities on Web Snippets instead")
+    parser.add_argument("--simulated-snippets", action="store_true", help="the same, with simulated documents")
     parser.add_argument("--seeds", type=int, default=3, help="of Web Snippets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.snippets:
-        snippets(options.iterations, options.seeds)
+    if options.snippets or options.simulated_snippets:
+        snippets(options.iterations, options.seeds, options.simulated_snippets)
     else:
         coverage(options.corpora, options.iterations)
 

@@ -4,7 +4,7 @@ Names are imported when they are first used, so that ``import metalda`` loads ne
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from metalda.report import write_intrusion_tasks, write_report
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "datasets":
         return import_module("metalda.datasets")
     if name not in _HOME:

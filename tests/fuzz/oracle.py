@@ -59,6 +59,8 @@ def documents(path: Path, kind: str, options: Mapping[str, Any]) -> Expected:
     parse = _PARSERS.get(kind)
     if parse is None:
         return None
+    if options["route"] == "blocks":  # which reads texts alone
+        options = {**options, "labels": None}
     try:
         found = parse(path, options)
         if any(_has_surrogate(each) for each in found):

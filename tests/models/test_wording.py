@@ -9,7 +9,7 @@ from contracts import FEATURES, PETS, QUICK, SKIES, assert_distributions, quietl
 from metalda import LDA, Corpus, MetaLDA
 from metalda.errors import HintWarning, InputError, StorageError
 from metalda.samplers.draws import check_tables
-from metalda.samplers.group_topics import draw_group_logs, group_shares, mean_group_phi
+from metalda.samplers.group_topics import group_shares, mean_group_phi
 from metalda.storage import read_folder, write_folder
 from metalda.training.gibbs import Generators, start_chain, sweep
 from training.test_checkpoint import _interrupt_after, assert_same_model
@@ -90,14 +90,11 @@ def test_components_are_the_average_over_groups(model):
     np.testing.assert_allclose(np.einsum("gk,gvk->vk", shares, each), average, rtol=1e-4, atol=1e-7)
 
 
-def test_topics_of_a_group_are_the_mean_of_the_drawn_ones(model):
-    draw, prior, topic = model.draws_[-1], model.fitted_.word_prior, 0
-    words = np.arange(len(model.vocabulary_))
-    logs = draw_group_logs(draw, prior, topic, words, range(3), 4000, [0])
-    for g in range(3):
-        expected = mean_group_phi([draw], prior, g)[:, topic]
-        np.testing.assert_allclose(np.exp(logs[g]).mean(axis=0), expected, atol=0.01)
-    np.testing.assert_array_equal(draw_group_logs(draw, prior, topic, words, [2], 4000, [0])[0], logs[2])
+def test_groups_in_the_other_order_have_the_opposite_contrast(model):
+    table = model.wording_contrasts(_tax(model), "left", "right", top_n=None).set_index("word")
+    other = model.wording_contrasts(_tax(model), "right", "left", top_n=None).set_index("word").loc[table.index]
+    np.testing.assert_allclose(other[["effect", "low", "high"]], -table[["effect", "high", "low"]])
+    np.testing.assert_allclose(other["probability_first"], table["probability_second"])
 
 
 def test_new_documents_are_read_with_the_wording_of_their_group(model, corpus):

@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
+from scipy.stats import chisquare
 
 import reference
 from exact import assert_visits_follow
 from metalda.errors import StorageError
-from metalda.kernels.border import frozen
-from metalda.kernels.wording import add_word_changes, draw_concentrations
+from metalda.kernels.border import COMPILED, frozen
+from metalda.kernels.wording import add_word_changes, draw_concentrations, draw_wordings
 from metalda.meta.design import Design
 from metalda.priors import Alpha, Fixed
 from metalda.samplers import GroupTokens, Problem, TopicCounts
+from metalda.samplers.group_topics import SHAPES
 from metalda.samplers.shards import group_words, order_by_group, shard_bounds
 from metalda.samplers.wording import GroupAssignment, _frozen_lists
 from metalda.training.gibbs import Generators, start_chain, sweep
@@ -270,3 +273,41 @@ def test_documents_are_swept_group_after_group():
             expected[problem.offsets[d] : problem.offsets[d + 1]] = each
     counts.sweep(by_group.shards[0], topics, alpha, beta, np.uint64(7))
     np.testing.assert_array_equal(topics, expected)
+
+
+def _ranks(seed, n_words=10, totals=(60, 110), n_kept=99, thin=4):
+    """Simulate counts from the prior of contrasts, and return ranks of truths among their draws.
+
+    The truths are the log ratio of the most frequent word, and the average size of all log ratios.
+    """
+    rng = np.random.default_rng(seed)
+    weights, beta = rng.dirichlet(np.ones(len(SHAPES))), np.full(n_words, 0.5)
+    shapes = rng.choice(SHAPES, (n_words, 2), p=weights)
+    deviations = rng.gamma(shapes, 1 / shapes)
+    p = rng.gamma(beta)[:, None] * deviations
+    counts = np.stack([rng.multinomial(n, q / q.sum()) for n, q in zip(totals, p.T, strict=True)], axis=1)
+    distinct, levels = np.unique(counts, return_inverse=True)
+    logs = np.empty((50 + n_kept * thin, 2, n_words))
+    draw_wordings(
+        frozen(counts, np.int64),
+        frozen(levels.reshape(counts.shape), np.int64),
+        frozen(beta, np.float64),
+        frozen(SHAPES, np.float64),
+        frozen(gammaln(SHAPES + distinct[:, None]) - gammaln(SHAPES) + SHAPES * np.log(SHAPES), np.float64),
+        np.zeros(len(SHAPES)),
+        np.ones((n_words, 2)),
+        counts.sum(axis=0).astype(float),
+        logs,
+        rng,
+    )
+    np.testing.assert_allclose(np.exp(logs).sum(axis=2), 1, rtol=1e-9)
+    drawn, word = logs[50::thin, 0] - logs[50::thin, 1], counts.sum(axis=1).argmax()
+    true = np.log(p[:, 0] / p[:, 1]) - np.log(p[:, 0].sum() / p[:, 1].sum())
+    return (drawn[:, word] < true[word]).sum(), (np.abs(drawn).mean(axis=1) < np.abs(true).mean()).sum()
+
+
+def test_contrasts_are_draws_of_their_posterior():
+    """Simulation-based calibration: the rank of the truth among draws of the posterior is uniform."""
+    ranks = np.array([_ranks(seed) for seed in range(1000 if COMPILED else 10)])
+    for own in ranks.T:
+        assert chisquare(np.bincount(own // 10, minlength=10)).pvalue > 1e-3

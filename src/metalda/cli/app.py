@@ -7,13 +7,15 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from keyword import iskeyword
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 import metalda
 from metalda.cli.errors import error_border
+
+Click: TypeAlias = Any  # an object of Click, which cannot be imported: newer versions of Typer contain a copy of it
 
 
 class Entry(NamedTuple):
@@ -58,7 +60,7 @@ _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 class Command(TyperCommand):
     """A command whose help lists options by section; an option names its section as `rich_help_panel`."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_options(self, ctx: Click, formatter: Click) -> None:
         sections: dict[str, list[tuple[str, str]]] = {_ARGUMENTS: [], _OPTIONS: []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -79,7 +81,7 @@ class _CommandToLoad(TyperCommand):
         super().__init__(entry.name, short_help=entry.summary, rich_markup_mode=None, rich_help_panel=entry.section)
         self._entry = entry
 
-    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+    def make_context(self, info_name: str | None, args: list[str], parent: Click = None, **extra: Any) -> Click:
         command = load_command(self._entry, completing=bool(extra.get("resilient_parsing")))
         return command.make_context(info_name, args, parent=parent, **extra)
 
@@ -87,7 +89,7 @@ class _CommandToLoad(TyperCommand):
 class _CommandToComplete(Command):
     """A command for shell completion. Options of models, which take a second to load, are read after a dash only."""
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+    def shell_complete(self, ctx: Click, incomplete: str) -> Click:
         if not incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         (entry,) = (entry for entry in COMMANDS if entry.name == self.name)
@@ -102,12 +104,12 @@ class _Commands(TyperGroup):
         for entry in COMMANDS:
             self.add_command(_CommandToLoad(entry))
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Click, formatter: Click) -> None:
         for section in dict.fromkeys(entry.section for entry in COMMANDS):
             with formatter.section(section):
                 formatter.write_dl([(each.name, each.summary) for each in COMMANDS if each.section == section])
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Click) -> object:
         with error_border(debug=bool(ctx.params.get("debug")), command=ctx.command_path):
             return super().invoke(ctx)
 
@@ -181,7 +183,7 @@ def with_shared_options(command: Callable[..., None], *, derived: bool = True) -
             continue
         parameters += groups[name][1]
 
-    def run(**given: Any) -> None:
+    def run(**given: object) -> None:
         for name, (group, options) in groups.items():
             given[name] = group(**{option.name: given.pop(option.name) for option in options})
         command(**given)

@@ -115,7 +115,7 @@ def coherence(
 
     added = _smoothing(smoothing)
     kind = find_measure(measure.value, added)
-    named: dict[str, Any] = {str(path): metalda.load(path) for path in models}
+    named = {str(path): metalda.load(path) for path in models}
     found = metalda.coherence(
         named,
         _count(
@@ -163,7 +163,7 @@ def _count(
     as_gensim: bool,
     cluster: str | None,
     **how: Any,
-) -> Any:
+) -> WindowCounts:
     """Load the counts from the folder, or count and save them there."""
     from metalda.evaluation.windows import WindowCounts, count_windows, describe_file
     from metalda.storage import check_writable
@@ -194,7 +194,7 @@ def _count(
     return counted
 
 
-def _plain(found: dict[str, Coherence]) -> dict[str, Any]:
+def _plain(found: dict[str, Coherence]) -> dict[str, object]:
     first = next(iter(found.values()))
     return {
         "measure": first.measure,
@@ -216,7 +216,7 @@ def _plain(found: dict[str, Coherence]) -> dict[str, Any]:
     }
 
 
-def _sizes(counts: WindowCounts) -> dict[str, Any]:
+def _sizes(counts: WindowCounts) -> dict[str, object]:
     names = ("n_documents", "n_short", "n_tokens", "n_windows")
     return {**counts.source, **{name.removeprefix("n_"): getattr(counts, name) for name in names}}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.evaluation.comparison import Comparison
     from metalda.evaluation.named_models import NamedModel
+    from metalda.models.fitted import Parameters
+    from metalda.utils.checks import JsonObject
 
 ResultFolder = Annotated[
     Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results. Finished runs are reused.")
@@ -95,7 +97,7 @@ def run_models(
     word_files: WordFiles,
     model_options: ModelOptions,
     run_options: RunOptions,
-    find: Callable[[Mapping[str, Any]], list[NamedModel]],
+    find: Callable[[Parameters], list[NamedModel]],
     who: str,
     *,
     format: Format,
@@ -260,11 +262,11 @@ def print_comparison(
     print(f"\n{runs}{reused}. Saved to {clean(str(output))}: comparison.csv and comparison.json.")
 
 
-def _name(value: Any) -> str:
+def _name(value: str | int) -> str:
     return short(value) if isinstance(value, str) else f"{value:,}"
 
 
-def _figure(row: Mapping[str, Any], column: Column) -> str:
+def _figure(row: JsonObject, column: Column) -> str:
     """Format a measure as ``774.3 ± 4.2``, or as a dash without a value."""
     mean, deviation = row[column.measure], row[f"{column.measure}_sd"]
     if mean is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,9 @@ from metalda.errors import InputError, MissingLabelsError
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus, Schema
+    from metalda.corpus.schema import SchemaFields
     from metalda.models.base import TopicModel
+    from metalda.models.fitted import Parameters
 
 
 # options that have an effect on a prepared corpus too
@@ -61,7 +63,7 @@ class ReadingOptions:
         return Corpus.read(path, id=id, verbose=verbose, **arguments)
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> SchemaFields:
         """Return the options as arguments of `Corpus.read`."""
         given: dict[str, object] = {
             "text": options.columns(self.text),
@@ -136,12 +138,12 @@ class NewTextOptions:
         except MissingLabelsError as error:
             raise InputError(f"{error}, or read none with --no-labels") from None
 
-    def _stop_words(self, schema: Schema) -> dict[str, Any]:
+    def _stop_words(self, schema: Schema) -> SchemaFields:
         if "auto" in (self.stop_words or ()):
             raise InputError("--stop-words auto: the language is guessed in training; give a language, a file or none")
         return _stop_words(self.stop_words, lowercase=schema.lowercase)
 
-    def _labels(self) -> dict[str, Any]:
+    def _labels(self) -> SchemaFields:
         """Return arguments of `Corpus.read`; an empty list reads no labels."""
         return {"labels": []}
 
@@ -177,7 +179,7 @@ class NewDocumentOptions(NewTextOptions):
         corpus = super().read(model, data, id=id, verbose=verbose)
         return corpus if self.no_labels else options.add_vectors(corpus, self.document_vectors)
 
-    def _labels(self) -> dict[str, Any]:
+    def _labels(self) -> SchemaFields:
         labels = options.columns(self.labels)
         if self.no_labels and labels is not None:
             raise InputError("give --labels or --no-labels, not both")
@@ -251,7 +253,7 @@ class WordFiles:
         if self.real_features and "word_features" not in known:
             raise InputError(f"--real-features: {who} uses no word features: leave it out")
 
-    def read(self, known: Collection[str], vocabulary: Sequence[str] | None, training: Corpus) -> dict[str, Any]:
+    def read(self, known: Collection[str], vocabulary: Sequence[str] | None, training: Corpus) -> Parameters:
         """Return the parameters `embeddings` and `word_features` from the files, if they are among `known`.
 
         Only vectors of the vocabulary are read, or all if it is None. They are also converted to features, unless a
@@ -260,17 +262,19 @@ class WordFiles:
         """
         from metalda import Embeddings, WordFeatures
 
-        found: dict[str, Any] = {}
+        found: dict[str, Embeddings | WordFeatures] = {}
+        vectors = None
         if self.embeddings is not None:
-            found["embeddings"] = Embeddings.read(self.embeddings, vocabulary=vocabulary)
+            vectors = Embeddings.read(self.embeddings, vocabulary=vocabulary)
         elif self.learn_embeddings is not None:
             source = training if self.learn_embeddings == "self" else _read_alike(self.learn_embeddings, training)
             learned = Embeddings.learn(source, min(EMBEDDING_DIMENSION, len(source.vocabulary)))
-            found["embeddings"] = learned if vocabulary is None else learned.subset(vocabulary)
+            vectors = learned if vocabulary is None else learned.subset(vocabulary)
+        if vectors is not None:
+            found["embeddings"] = vectors
         if self.word_features is not None:
             found["word_features"] = WordFeatures.read(self.word_features)
-        elif "embeddings" in found and "word_features" in known:
-            vectors = found["embeddings"]
+        elif vectors is not None and "word_features" in known:
             found["word_features"] = (
                 vectors.standardize(training.vocabulary) if self.real_features else vectors.binarize()
             )
@@ -288,7 +292,7 @@ def _read_alike(name: str, training: Corpus) -> Corpus:
     return Corpus.read(path, schema=schema, labels=[], min_df="auto")
 
 
-def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
+def _refuse_options(path: Path, given: Mapping[str, object], group: ReadingOptions | NewTextOptions) -> None:
     """Raise an error if an option was given that has no effect on a prepared corpus."""
     defaults = {option.name: option.default for option in fields(group)}
     for name, value in given.items():
@@ -299,7 +303,7 @@ def _refuse_options(path: Path, given: Mapping[str, Any], group: Any) -> None:
             )
 
 
-def _stop_words(values: list[str] | None, *, lowercase: bool) -> dict[str, Any]:
+def _stop_words(values: list[str] | None, *, lowercase: bool) -> SchemaFields:
     """Return the argument for ``auto``, ``none``, languages, and files; none if the option is not given."""
     if not values:
         return {}

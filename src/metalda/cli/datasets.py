@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -119,9 +119,9 @@ def _print_one(entry: Dataset, loaded: Corpus | tuple[Corpus, Corpus], format: F
         print(f"\n{tables.count(n_empty, 'document')} without words; kept to match the distributed files.")
 
 
-def _compare(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, Any]]:
+def _compare(found: Statistics, paper: Statistics | None) -> dict[str, dict[str, float | None]]:
     """Return each measure of a corpus, that of the paper, and the relative difference."""
-    published: dict[str, object] = {} if paper is None else asdict(paper)
+    published: dict[str, float] = {} if paper is None else asdict(paper)
     return {
         measure: {
             "ours": value,

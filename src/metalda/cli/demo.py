@@ -6,7 +6,7 @@ import shlex
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,9 +61,8 @@ def demo(
     print(f"Labels are modules. {tables.coverage_line(features, train.vocabulary)}.")
     print(f"Training MetaLDA, then LDA, on {len(train):,} docstrings; {len(test):,} are held out.", flush=True)
     _announce_compiling()
-    settings: dict[str, Any] = {"n_iter": iterations, "n_jobs": jobs, "random_state": seed}
-    model = MetaLDA(topics, word_features=features, **settings).fit(train)
-    plain = LDA(topics, **settings).fit(train)
+    model = MetaLDA(topics, word_features=features, n_iter=iterations, n_jobs=jobs, random_state=seed).fit(train)
+    plain = LDA(topics, n_iter=iterations, n_jobs=jobs, random_state=seed).fit(train)
     print("\nTopics of MetaLDA:\n")
     tables.print_topics(model, top_n=8)
     _print_effects(model)

@@ -71,7 +71,7 @@ def _messages_as_lines() -> Iterator[None]:
     """Print log messages, and each warning once, in the same form as errors."""
     shown: set[str] = set()
 
-    def show(message: Warning | str, *details: Any, **more: Any) -> None:
+    def show(message: Warning | str, *details: object, **more: object) -> None:
         if str(message) not in shown:
             shown.add(str(message))
             _print_line(f"warning: {message}")

@@ -18,6 +18,7 @@ from metalda.models import registry
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
+    from metalda.models.fitted import Parameters
 
 # Parameters that a command sets otherwise: from files, or by options that commands without a model also have.
 _NOT_DERIVED = {"vocabulary", "word_features", "embeddings", "seeds", "n_jobs", "random_state", "verbose"}
@@ -43,9 +44,11 @@ COMMON = (
 class ModelOptions:
     """Parameters of models that were given on the command line."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         known = parameters(registry.MODELS)
-        self.given = {name: known[name].convert(value) for name, value in values.items() if value is not None}
+        self.given: Parameters = {
+            name: known[name].convert(value) for name, value in values.items() if value is not None
+        }
 
     def make_model(self, name: str, **others: Any) -> TopicModel:
         """Make the model with these parameters; a parameter that was not given keeps the default of the model."""
@@ -86,17 +89,17 @@ class ModelParameter:
     choices: tuple[str, ...]  # the strings that it accepts
     help: str
     section: str
-    defaults: dict[str, Any]  # by model
+    defaults: dict[str, object]  # by model
 
     @property
-    def annotation(self) -> Any:
+    def annotation(self) -> object:
         """Return the annotation for Typer; a parameter that accepts strings and numbers is a string until `convert`."""
         spellings = _SPELLINGS.get(self.name, (option(self.name),))
         numbers = ["N" if int in self.types else "NUMBER"] if {int, float} & self.types else []
         columns = ["COLUMN=NUMBER,…"] if self._is_mapping else []
         metavar = _METAVARS.get(self.name) or "|".join((*self.choices, *numbers, *columns)) or self.name.upper()
         is_text = str in self.types or self._is_mapping
-        kind: Any = str if is_text else float if float in self.types else int
+        kind: type = str if is_text else float if float in self.types else int
         shown = typer.Option(
             *spellings, metavar=metavar, help=self._full_help, show_default=False, rich_help_panel=self.section
         )
@@ -122,7 +125,7 @@ class ModelParameter:
     def _is_mapping(self) -> bool:
         return any(get_origin(kind) is Mapping for kind in self.types)
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         """Return the value of the parameter; a string if it is not a number."""
         if isinstance(value, str) and self._is_mapping and "=" in value:
             pairs = [part.rpartition("=") for part in value.split(",")]
@@ -135,32 +138,42 @@ class ModelParameter:
         return value
 
 
+@dataclass
+class _Declared:
+    """What the models say about a parameter."""
+
+    types: set[type]
+    choices: tuple[str, ...]
+    help: str
+    defaults: dict[str, object]
+
+
 @cache
 def parameters(models: tuple[registry.ModelEntry, ...]) -> dict[str, ModelParameter]:
     """Return the parameters of these models that are options, in the order of their documentation."""
     from metalda.models.base import TopicModel
 
     of_every_model = {field.name for field in fields(TopicModel)}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, _Declared] = {}
     for entry in models:
         model = entry.load()
         hints, documented = get_type_hints(model), dict(_documented(model.__doc__ or ""))
         defaults = {field.name: field.default for field in fields(model) if field.init}
         for name in (name for name in (*documented, *defaults) if name in defaults and name not in _NOT_DERIVED):
-            own = found.setdefault(name, {"types": set(), "choices": (), "help": "", "defaults": {}})
-            own["types"] |= {*(get_args(hints[name]) or (hints[name],))} - {NoneType}
-            own["defaults"][entry.name] = defaults[name]
+            own = found.setdefault(name, _Declared(set(), (), "", {}))
+            own.types |= {*(get_args(hints[name]) or (hints[name],))} - {NoneType}
+            own.defaults[entry.name] = defaults[name]
             kind, text = documented.get(name, ("", ""))
-            own["choices"] = own["choices"] or tuple(re.findall(r'"(\w+)"', kind))
-            own["help"] = own["help"] or text
+            own.choices = own.choices or tuple(re.findall(r'"(\w+)"', kind))
+            own.help = own.help or text
     return {
         name: ModelParameter(
             name,
-            frozenset(own["types"]),
-            own["choices"],
-            re.sub(r"`+([^`]+)`+", lambda match: option(match[1]) if match[1] in found else match[1], own["help"]),
-            _section(name in of_every_model, len(own["defaults"]), len(models)),
-            own["defaults"],
+            frozenset(own.types),
+            own.choices,
+            re.sub(r"`+([^`]+)`+", lambda match: option(match[1]) if match[1] in found else match[1], own.help),
+            _section(name in of_every_model, len(own.defaults), len(models)),
+            own.defaults,
         )
         for name, own in found.items()
     }
@@ -185,7 +198,7 @@ def _documented(docstring: str) -> Iterator[tuple[str, tuple[str, str]]]:
                 yield name.strip(), (kind, description)
 
 
-def _check(model: type[TopicModel], name: str, parameter: str, value: Any) -> None:
+def _check(model: type[TopicModel], name: str, parameter: str, value: object) -> None:
     """Raise an error that names the option; `fit` would name the parameter, after the data have been read."""
     allowed = registry.constraints_of(model, parameter)
     if allowed and not any(each.is_satisfied_by(value) for each in allowed):

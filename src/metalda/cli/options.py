@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,6 +17,8 @@ from metalda.errors import ClusterError, InputError, missing_extra
 from metalda.models.registry import NAMES
 
 if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
@@ -37,16 +39,14 @@ def location(text: str) -> Path:
     """Return a path, or a `Remote` for ``scheme://…``."""
     from metalda.storage import locate
 
-    path: Path = locate(text)
-    return path
+    return cast("Path", locate(text))  # the annotations of options name one class
 
 
 def data_location(text: str) -> Path:
     """As `location`, or the stream that stands for ``-`` or a pipe."""
     from metalda.corpus.stream import locate_data
 
-    place: Path = locate_data(text)
-    return place
+    return cast("Path", locate_data(text))
 
 
 def add_vectors(corpus: Corpus, path: Path | None) -> Corpus:
@@ -469,7 +469,7 @@ def load_models(paths: Sequence[Path]) -> list[TopicModel]:
 
 
 @contextmanager
-def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
+def connected(address: str | None, n_jobs: int) -> Iterator[Client | None]:
     """Yield a client of the scheduler at this address, or of processes started here; None without an address."""
     if address is None:
         yield None
@@ -505,13 +505,13 @@ def connected(address: str | None, n_jobs: int) -> Iterator[Any]:
         yield client
 
 
-def _close(part_of_cluster: Any) -> None:
+def _close(part_of_cluster: Client | LocalCluster) -> None:
     """Close a local client or cluster. Processes that do not answer in time, on a busy machine, end with this one."""
     with suppress(Exception):
         part_of_cluster.close()
 
 
-def _local_workers(n_workers: int) -> Any:
+def _local_workers(n_workers: int) -> LocalCluster:
     """Start processes that only this machine can reach, and that neither Ctrl-C nor a closed terminal ends.
 
     A terminal sends these signals to all processes of a command, but only this one must react. Processes inherit the

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from numpy.typing import NDArray
 
 from metalda.cli import options, tables
 from metalda.cli.data import NewTextOptions
@@ -14,8 +15,8 @@ from metalda.errors import InputError
 from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 EPILOG = options.epilog(
     "metalda predict model new.jsonl --format csv > labels.csv", "metalda predict model new.jsonl --threshold 0.5"
@@ -101,7 +102,7 @@ def predict(
 def _print_columns(
     ids: Sequence[str],
     best: pd.DataFrame,
-    chances: Sequence[NDArray[Any]],
+    chances: Sequence[NDArray[np.floating]],
     probabilities: pd.DataFrame,
     format: Format,
     *,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from metalda.utils.terminal import clean, short
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalda.meta.terms import Terms
+    from metalda.meta.terms import ColumnValue, Terms
     from metalda.models.base import TopicModel
 
 _FEW_POINTS = 5  # of a number in a printed table
@@ -114,8 +114,10 @@ def prevalence(
     table = fitted.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
     table = _shown(of_topics(table, chosen, len(fitted.components_)), values, by or over)
     if plot is not None:
-        how: dict[str, Any] = {"at": given, "contrast": contrast, "interval": interval, "n_points": points or N_POINTS}
-        save_figure(metalda.plot_prevalence(fitted, over, by, chosen, **how)[0].figure, plot)
+        panels = metalda.plot_prevalence(
+            fitted, over, by, chosen, at=given, contrast=contrast, interval=interval, n_points=points or N_POINTS
+        )
+        save_figure(panels[0].figure, plot)
     if output is not None:
         _write(table, output, raw)
         print(f"{tables.count(len(table), 'row')} saved to {clean(str(output))}.")
@@ -127,10 +129,10 @@ def prevalence(
         _print_table(fitted, table, list(values), interval)
 
 
-def parse_values(texts: list[str], terms: Terms) -> dict[str, list[Any]]:
+def parse_values(texts: list[str], terms: Terms) -> dict[str, list[ColumnValue]]:
     """Parse ``genre=Drama`` and ``year=1950,2000`` as values of the columns of a model."""
     columns = sorted((*terms.labels, *terms.numbers), key=len, reverse=True)
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[ColumnValue]] = {}
     for text in texts:
         column = next((column for column in columns if text.startswith(f"{column}=")), None)
         if column is None:
@@ -166,8 +168,8 @@ def _topics(texts: list[str] | None) -> list[int] | None:
 
 
 def _grid(
-    fitted: TopicModel, over: str, by: str | None, given: Mapping[str, list[Any]], points: int, brief: bool
-) -> dict[str, list[Any]]:
+    fitted: TopicModel, over: str, by: str | None, given: Mapping[str, list[ColumnValue]], points: int, brief: bool
+) -> dict[str, list[ColumnValue]]:
     """Return the values of the table: those given, or all. A brief one has the most frequent labels of `by`."""
     from metalda.models.prevalence import default_values, frequent_values
 
@@ -179,7 +181,7 @@ def _grid(
     return values
 
 
-def _shown(table: pd.DataFrame, columns: Mapping[str, Any], contrast: str) -> pd.DataFrame:
+def _shown(table: pd.DataFrame, columns: Iterable[str], contrast: str) -> pd.DataFrame:
     """Return the table by topic, with labels as they are in the data."""
     from metalda.models.prevalence import shown_value
 
@@ -239,5 +241,5 @@ def _print_table(model: TopicModel, table: pd.DataFrame, columns: list[str], int
         print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

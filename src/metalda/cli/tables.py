@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metalda.utils.csv_writer import write_csv
 from metalda.utils.terminal import clean, short, width
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.meta import WordFeatures
     from metalda.models.base import TopicModel
+    from metalda.models.fitted import Parameters
 
 _GAP = "  "
 _NARROWEST = 20
@@ -81,7 +82,7 @@ def _columns(text: str, room: int) -> int:
     return len(text)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print indented JSON without NaN and without control characters."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2)
     print(json_safe(text))
@@ -92,7 +93,7 @@ def json_safe(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Convert a value to the types of JSON; NaN and infinity become null."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
@@ -105,14 +106,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], *, raw: bool = False) -> None:
+def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]], *, raw: bool = False) -> None:
     """Print CSV. Control characters are escaped and formulas guarded, unless raw; on a terminal always escaped."""
     escape = _encodable if raw and not sys.stdout.isatty() else clean
     cells = ([_escaped(value, escape) for value in row] for row in rows)
     write_csv(sys.stdout, [escape(name) for name in header], cells, raw=raw)
 
 
-def print_records(records: Sequence[Mapping[str, Any]], *, raw: bool = False) -> None:
+def print_records(records: Sequence[Mapping[str, object]], *, raw: bool = False) -> None:
     """Print records with the same fields as CSV."""
     print_csv(list(records[0]), (list(record.values()) for record in records), raw=raw)
 
@@ -154,7 +155,7 @@ def corpus_line(name: str, corpus: Corpus) -> str:
     return f"{name}: {', '.join(sizes)}"
 
 
-def print_input(data: Path, corpus: Corpus, found: Mapping[str, Any]) -> None:
+def print_input(data: Path, corpus: Corpus, found: Parameters) -> None:
     """Print the size of a corpus, and how many of its words have features or vectors."""
     print(clean(corpus_line(data.name, corpus)))
     if "word_features" in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -99,6 +99,6 @@ def _header(proportions: np.ndarray) -> list[str]:
     return ["id", *(f"topic{k}" for k in range(proportions.shape[1]))]
 
 
-def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[Any]]:
+def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[object]]:
     for name, row in zip(ids, proportions, strict=True):
         yield [name, *row.tolist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ from metalda.errors import warn
 from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from metalda.corpus import Corpus
     from metalda.evaluation import IntrusionScores
 
@@ -141,7 +143,7 @@ def score(
 COMMANDS = {"make": make, "score": score}
 
 
-def _all_rows(found: IntrusionScores) -> Any:
+def _all_rows(found: IntrusionScores) -> pd.DataFrame:
     """Return the rows of topics and, below them, those in all, whose topic is empty."""
     import pandas as pd
 

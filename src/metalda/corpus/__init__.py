@@ -3,7 +3,7 @@
 Names are imported when they are first used, so that the command line can list formats without loading SciPy.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __all__ = ["FORMATS", "Corpus", "NamedMatrix", "Schema", "as_labels", "stop_words"]
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from metalda.corpus.schema import Schema
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'metalda.corpus' has no attribute {name!r}")
     from importlib import import_module

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, hstack
 from metalda.corpus.labels import label_names
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import Schema
+from metalda.corpus.schema import Schema, SchemaFields
 from metalda.corpus.vectors import VECTORS
 from metalda.corpus.vocabulary import require_unicode
 from metalda.errors import InputError, MissingLabelsError, hint
@@ -107,7 +107,7 @@ class Columns:
         """Return the labels of numeric columns, once all documents have been read."""
         return [column.labels() for column in self._numeric]
 
-    def fitted(self) -> dict[str, Any]:
+    def fitted(self) -> SchemaFields:
         """Return the text columns, edges and scales that were found in the data, for `Schema.fitted`."""
         if not self._schema.text:
             logger.info("%s: the text is the field %r (text=, --text)", self.source, self._text[0])
@@ -156,7 +156,7 @@ class Columns:
             return None
         return _id_name(self._value(record, self._id, "id= (--id)"))
 
-    def _value(self, record: Mapping[str, object], name: str, option: str) -> Any:
+    def _value(self, record: Mapping[str, object], name: str, option: str) -> object:
         try:
             return record[name]
         except KeyError:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
 from metalda.corpus.columns import as_ids
@@ -20,7 +20,7 @@ from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import AUTO, PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema
+from metalda.corpus.schema import AUTO, PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema, SchemaFields
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
 from metalda.corpus.vectors import standardize_vectors
@@ -29,11 +29,14 @@ from metalda.errors import InputError
 from metalda.storage import PathLike, locate
 from metalda.utils.checks import reading_damage
 from metalda.utils.chunks import tally
-from metalda.utils.frames import as_list, is_missing
+from metalda.utils.frames import Frame, as_list, is_missing
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.markup import html_table
 from metalda.utils.packed import PackedStrings
 
+N = TypeVar("N", bound=np.integer)
+
+Seed = int | np.random.Generator | None
 ColumnNames = str | Sequence[str]
 StopWords = str | Iterable[str] | None
 Bins = Mapping[str, int | Sequence[float]]
@@ -94,8 +97,8 @@ class Corpus:
     (1, 1)
     """
 
-    words: NDArray[Any]
-    offsets: NDArray[Any]
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
     vocabulary: tuple[str, ...]
     labels: NamedMatrix | None = None
     ids: Sequence[str] | None = None
@@ -133,8 +136,8 @@ class Corpus:
     def from_texts(
         cls,
         texts: Iterable[str | None],
-        labels: Any = None,
-        ids: Iterable[Any] | None = None,
+        labels: object = None,
+        ids: Iterable[object] | None = None,
         *,
         lowercase: bool = True,
         token_pattern: str = TOKEN_PATTERN,
@@ -189,7 +192,7 @@ class Corpus:
         lowercase, token_pattern, ngram_range, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
         """
-        settings: dict[str, Any] = {
+        settings: SchemaFields = {
             "lowercase": lowercase,
             "token_pattern": token_pattern,
             "stop_words": stop_words,
@@ -208,7 +211,7 @@ class Corpus:
         return cls._read_texts(inspected(_texts_source(texts, Schema(**settings))), labels, ids)
 
     @classmethod
-    def texts_like(cls, texts: Iterable[str | None], labels: Any, schema: Schema) -> Corpus:
+    def texts_like(cls, texts: Iterable[str | None], labels: object, schema: Schema) -> Corpus:
         """Tokenize new texts by the schema of a corpus or model: nothing is guessed, and all words are kept.
 
         Its columns have no meaning for texts. Labels are those of `from_texts`.
@@ -216,7 +219,7 @@ class Corpus:
         return cls._read_texts(_texts_source(texts, schema.without_columns()), labels, None)
 
     @classmethod
-    def _read_texts(cls, source: Source, labels: Any, ids: Iterable[Any] | None) -> Corpus:
+    def _read_texts(cls, source: Source, labels: object, ids: Iterable[object] | None) -> Corpus:
         return cls(**collect(source))._with_meta(labels, ids)
 
     @classmethod
@@ -224,8 +227,8 @@ class Corpus:
     def from_tokens(
         cls,
         documents: Iterable[Sequence[str]],
-        labels: Any = None,
-        ids: Iterable[Any] | None = None,
+        labels: object = None,
+        ids: Iterable[object] | None = None,
         *,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
         min_df: float = 1,
@@ -235,22 +238,24 @@ class Corpus:
         """Build a corpus from tokenized documents: a list of strings each. All words are kept by default."""
         if isinstance(documents, str | bytes):
             raise InputError("documents must be a list of lists of tokens, not one string")
-        settings: dict[str, Any] = {
+        settings: SchemaFields = {
             "vocabulary": vocabulary,
             "min_df": min_df,
             "max_df": max_df,
             "stop_words": stop_words,
         }
         source = Source("corpus", map(Document, as_list(documents)), Schema(**settings), texts=False)
-        return cls(**{**collect(source), "schema": None})._with_meta(labels, ids)
+        found = collect(source)
+        found["schema"] = None
+        return cls(**found)._with_meta(labels, ids)
 
     @classmethod
     @names_wrong_keywords()
     def from_counts(
         cls,
-        matrix: Any,
-        labels: Any = None,
-        ids: Iterable[Any] | None = None,
+        matrix: object,
+        labels: object = None,
+        ids: Iterable[object] | None = None,
         *,
         vocabulary: Iterable[str] | None = None,
     ) -> Corpus:
@@ -263,14 +268,14 @@ class Corpus:
         _freeze(tokens.words, tokens.offsets)
         return cls(*tokens)._with_meta(labels, ids)
 
-    def _with_meta(self, labels: Any, ids: Iterable[Any] | None) -> Corpus:
+    def _with_meta(self, labels: object, ids: Iterable[object] | None) -> Corpus:
         return replace(self, labels=as_labels(labels, len(self)), ids=as_ids(ids))
 
     @classmethod
     @names_wrong_keywords(*_TOKENIZING)
     def from_frame(
         cls,
-        frame: Any,
+        frame: Frame,
         text: ColumnNames | None = None,
         labels: ColumnNames | None = None,
         id: str | None = None,
@@ -360,7 +365,7 @@ class Corpus:
             The settings of `from_texts`. Stop words are dropped from texts, but not from lists of tokens or the format
             "java", which keeps all words also with respect to `min_df` and `max_df`.
         """
-        place: Any = locate_data(path)
+        place = locate_data(path)
         found = Schema.for_path(
             place,
             schema,
@@ -421,7 +426,7 @@ class Corpus:
         >>> corpus
         Corpus: 2 documents, 4 tokens, 4 words
         """
-        place: Any = locate_data(path)
+        place = locate_data(path)
         found = Schema.for_path(place, schema, **reading)
         guess = schema is None
         prepare_corpus(place, locate(output), found, n_jobs=n_jobs, verbose=verbose, resume=resume, guess=guess)
@@ -455,7 +460,7 @@ class Corpus:
     def __iter__(self) -> Iterator[list[str]]:
         return (self.document(i) for i in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Corpus:
+    def __getitem__(self, index: object) -> Corpus:
         """Return the documents that a list of integers, a mask or a slice selects; the vocabulary is kept."""
         rows = row_indices(index, len(self))
         words, offsets = take_rows(self.words, self.offsets, rows)
@@ -464,7 +469,7 @@ class Corpus:
         ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
         return replace(self, words=words, offsets=offsets, labels=labels, ids=ids)
 
-    def subset(self, indices: Any) -> Corpus:
+    def subset(self, indices: object) -> Corpus:
         """Return ``corpus[indices]``."""
         return self[indices]
 
@@ -473,7 +478,7 @@ class Corpus:
         i = range(len(self))[i]
         return [self.vocabulary[word] for word in self.words[self.offsets[i] : self.offsets[i + 1]]]
 
-    def split(self, test_size: float = 0.2, random_state: Any = 0) -> tuple[Corpus, Corpus]:
+    def split(self, test_size: float = 0.2, random_state: Seed = 0) -> tuple[Corpus, Corpus]:
         """Split at random into training and test documents.
 
         Each part keeps the order of the documents, and its vocabulary has only the words that occur in it. Words that
@@ -503,7 +508,7 @@ class Corpus:
         matrix.sum_duplicates()
         return matrix
 
-    def with_labels(self, y: Any) -> Corpus:
+    def with_labels(self, y: object) -> Corpus:
         """Return the same documents with these labels, in any form that `from_texts` takes.
 
         The schema then names no label columns.
@@ -511,7 +516,7 @@ class Corpus:
         schema = None if self.schema is None else self.schema.override(labels=(), vectors={})
         return replace(self, labels=as_labels(y, len(self)), schema=schema)
 
-    def with_vectors(self, vectors: Any) -> Corpus:
+    def with_vectors(self, vectors: ArrayLike) -> Corpus:
         """Return the same documents with vectors, such as embeddings of their texts, besides their labels.
 
         The columns are numbers with the names ``vector0``, ``vector1``, …, standardized as in training if the corpus
@@ -560,13 +565,22 @@ class Corpus:
             return cls(**parts)
 
     @property
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(
+        self,
+    ) -> tuple[
+        NDArray[np.int32],
+        NDArray[np.int64],
+        tuple[str, ...],
+        NamedMatrix | None,
+        Sequence[str] | None,
+        Schema | None,
+    ]:
         return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.schema
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
+    def __deepcopy__(self, memo: dict[int, object]) -> Corpus:
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type[Corpus], tuple[object, ...]]:
         return Corpus, self._parts
 
     def __repr__(self) -> str:
@@ -595,7 +609,7 @@ def _texts_source(texts: Iterable[str | None], schema: Schema) -> Source:
     return Source("corpus", (Document(_checked_text(i, text)) for i, text in enumerate(texts)), schema)
 
 
-def _checked_text(i: int, text: Any) -> str:
+def _checked_text(i: int, text: object) -> str:
     if isinstance(text, str):
         return text
     if is_missing(text):
@@ -603,7 +617,7 @@ def _checked_text(i: int, text: Any) -> str:
     raise InputError(f"document {i} is {type(text).__name__}, not a text (lists of tokens are for Corpus.from_tokens)")
 
 
-def _frozen_integers(values: Any, dtype: type) -> NDArray[Any]:
+def _frozen_integers(values: ArrayLike, dtype: type[N]) -> NDArray[N]:
     """Return a read-only, contiguous array in one dimension; writable memory of the caller is copied."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -612,20 +626,20 @@ def _frozen_integers(values: Any, dtype: type) -> NDArray[Any]:
     fits = array.dtype == dtype or not array.size or (limits.min <= array.min() and array.max() <= limits.max)
     if not fits:
         raise InputError(f"words and offsets must fit into {limits.dtype}")
-    whole: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
+    whole: NDArray[N] = np.ascontiguousarray(array, dtype=dtype)
     if whole.flags.writeable and np.may_share_memory(whole, array):
         whole = whole.copy()
     whole.flags.writeable = False
     return whole
 
 
-def _freeze(*arrays: NDArray[Any]) -> None:
+def _freeze(*arrays: NDArray[np.generic]) -> None:
     """Make arrays read-only, so that a corpus need not copy them."""
     for array in arrays:
         array.flags.writeable = False
 
 
-def _held_out(n_documents: int, test_size: float, random_state: Any) -> NDArray[np.bool_]:
+def _held_out(n_documents: int, test_size: float, random_state: Seed) -> NDArray[np.bool_]:
     """Return a mask of the documents that a random split holds out."""
     if isinstance(test_size, Integral) and not isinstance(test_size, bool):
         n_test = int(test_size)

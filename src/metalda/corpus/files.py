@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from metalda.corpus.stream import Stream, is_special
+from metalda.corpus.stream import Location, Stream, is_special
 from metalda.errors import InputError
 
 _OPENERS: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -26,21 +26,21 @@ MAX_DOCUMENT_BYTES = 100_000_000
 compressed file can unpack to a line of gigabytes. To tokenize 100 MB takes about 2 GB of memory."""
 
 
-def uncompressed_suffix(path: Path) -> str:
+def uncompressed_suffix(path: Location) -> str:
     """Return the suffix that determines the format: ``.jsonl`` of ``news.jsonl.gz``."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in _OPENERS else suffix
 
 
 @contextmanager
-def open_binary(path: Path) -> Iterator[BinaryIO]:
+def open_binary(path: Location) -> Iterator[BinaryIO]:
     """Open a file as bytes, decompressed; use within `reading`."""
     with _open(path) as (_, binary):
         yield binary
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+def _open(path: Location) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """Open a file or a `Stream`: its bytes on disk, and the same decompressed."""
     if is_special(path):  # opening a pipe waits for its writer
         raise InputError(f"{path}: not a regular file; a pipe can be read as DATA only")
@@ -48,7 +48,7 @@ def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         yield raw, binary
 
 
-def _opener(path: Path, raw: object) -> Callable[..., Any]:
+def _opener(path: Location, raw: object) -> Callable[..., Any]:
     """Find the compression by the suffix, or by the first bytes if the name has no such suffix."""
     suffix = path.suffix.lower()
     if suffix not in _OPENERS and hasattr(raw, "peek"):
@@ -57,7 +57,7 @@ def _opener(path: Path, raw: object) -> Callable[..., Any]:
     return _OPENERS.get(suffix, _uncompressed)
 
 
-def read_ahead(path: Path, advance: Callable[[int], object] = lambda n_bytes: None) -> Iterator[bytes]:
+def read_ahead(path: Location, advance: Callable[[int], object] = lambda n_bytes: None) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in pieces; a thread reads ahead while the caller works.
 
     `advance` is called with the number of bytes on disk that each piece took, for a progress bar.
@@ -101,7 +101,7 @@ def _uncompressed(raw: BinaryIO, mode: str) -> BinaryIO:
 
 
 @contextmanager
-def reading(path: Path, encoding: str = "utf-8") -> Iterator[None]:
+def reading(path: Location, encoding: str = "utf-8") -> Iterator[None]:
     """Convert errors of reading a file to an InputError that names it."""
     try:
         yield
@@ -126,7 +126,7 @@ def _describe_damage(error: Exception) -> str:
 
 
 @contextmanager
-def open_text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
+def open_text(path: Location, encoding: str) -> Iterator[io.TextIOWrapper]:
     """Open a file as text, decompressed; lines end at ``\\n`` only."""
     codec = text_codec(encoding)
     with (
@@ -137,7 +137,7 @@ def open_text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
         yield text
 
 
-def read_lines(path: Path, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[str]:
+def read_lines(path: Location, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[str]:
     """Yield the lines of a text file, split at ``\\n`` only and without their ends (``\\n`` or ``\\r\\n``)."""
     with open_text(path, encoding) as text:
         number = 1
@@ -146,7 +146,7 @@ def read_lines(path: Path, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMEN
             number += 1
 
 
-def check_line(line: str, path: Path, number: int, max_bytes: int, encoding: str) -> str:
+def check_line(line: str, path: Location, number: int, max_bytes: int, encoding: str) -> str:
     """Return a line without its end; an error if it exceeds the limit."""
     line = line.removesuffix("\n").removesuffix("\r")
     if 4 * len(line) > max_bytes and exceeds(line, max_bytes, encoding):
@@ -159,7 +159,7 @@ def pieces_of(text: io.TextIOWrapper) -> Iterator[str]:
     return iter(lambda: text.read(_CHUNK), "")
 
 
-def read_text(path: Path, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> str:
+def read_text(path: Location, encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES) -> str:
     """Return the content of a text file."""
     codec = text_codec(encoding)
     with reading(path, encoding), open_binary(path) as binary:
@@ -184,7 +184,7 @@ def too_large(place: str, max_bytes: int) -> InputError:
     )
 
 
-def read_start(path: Path) -> bytes:
+def read_start(path: Location) -> bytes:
     """Return the first 8 KiB of a file, decompressed."""
     with reading(path), open_binary(path) as binary:
         return binary.read(_START)
@@ -213,7 +213,7 @@ def text_codec(encoding: str) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def _describe_undecodable(path: Path, encoding: str) -> str:
+def _describe_undecodable(path: Location, encoding: str) -> str:
     if isinstance(path, Stream):
         return f'{path}: not {encoding}; give the encoding, e.g. encoding="latin-1" (--encoding latin-1)'
     try:
@@ -226,7 +226,7 @@ def _describe_undecodable(path: Path, encoding: str) -> str:
         return f"{path}: {_describe_damage(error)}"
 
 
-def _locate_undecodable(path: Path, encoding: str) -> str:
+def _locate_undecodable(path: Location, encoding: str) -> str:
     """Read again to find the line and byte: the decoder only knows the position within its own buffer."""
     codec = text_codec(encoding)
     decoder = codecs.getincrementaldecoder(codec)()

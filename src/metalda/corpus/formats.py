@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from metalda.corpus.files import (
     begins_as_utf16,
@@ -32,8 +32,9 @@ from metalda.corpus.readers import (
     tsv_records,
     wikipedia_documents,
 )
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.errors import InputError
+from metalda.storage import Remote
 
 logger = logging.getLogger(__name__)
 
@@ -72,10 +73,10 @@ class FileFormat:
     unit: str = "line"
     tokenized: bool = False
     delimited_labels: bool = False
-    recognize: Callable[[Path, str], bool] | None = None
+    recognize: Callable[[Location, str], bool] | None = None
 
 
-def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") -> FileFormat:
+def find_format(path: Location, format: str | None = None, encoding: str = "utf-8") -> FileFormat:
     """Find the format by its name, by the suffix of the path, or by the first lines of the file."""
     if format is not None and format not in FORMATS:
         raise InputError(f"format={format!r} is not known: use one of {', '.join(FORMATS)} (--input-format)")
@@ -97,7 +98,7 @@ def find_format(path: Path, format: str | None = None, encoding: str = "utf-8") 
     return _recognize(path, encoding)
 
 
-def _recognize(path: Path, encoding: str) -> FileFormat:
+def _recognize(path: Location, encoding: str) -> FileFormat:
     """Find the format by the suffix and the first bytes, and raise an error if the file is empty or of another kind."""
     suffix = uncompressed_suffix(path)
     by_suffix = next((entry for entry in FORMATS.values() if suffix in entry.suffixes), None)
@@ -124,7 +125,7 @@ def _recognize(path: Path, encoding: str) -> FileFormat:
     return by_suffix
 
 
-def _require_text(path: Path, start: bytes, encoding: str, format: str | None) -> None:
+def _require_text(path: Location, start: bytes, encoding: str, format: str | None) -> None:
     """Raise an error if the first bytes of a file are not text, with a remedy for kinds of files that are common."""
     has_zeros = b"\0" in start and not may_have_zeros(encoding) and not begins_as_utf16(start)
     for magic, description in _OTHER_KINDS.items():
@@ -151,12 +152,12 @@ _OTHER_KINDS = {
 }
 
 
-def is_saved(path: Path) -> bool:
+def is_saved(path: Location) -> TypeGuard[Path | Remote]:
     """Return whether a folder holds a saved corpus."""
     return not isinstance(path, Stream) and bool((path / "corpus.json").is_file())
 
 
-def _looks_json(path: Path, encoding: str) -> bool:
+def _looks_json(path: Location, encoding: str) -> bool:
     """Return whether a file whose name has no suffix begins with a JSON object, or with an array of objects."""
     if uncompressed_suffix(path):
         return False
@@ -164,7 +165,7 @@ def _looks_json(path: Path, encoding: str) -> bool:
     return re.match(r'\s*(\[\s*)?\{\s*("|\}\s*$)', text) is not None
 
 
-def _looks_parquet(path: Path, encoding: str) -> bool:
+def _looks_parquet(path: Location, encoding: str) -> bool:
     """Return whether a file whose name has no suffix begins as Parquet does."""
     return not uncompressed_suffix(path) and _begins_as_parquet(read_start(path))
 
@@ -173,12 +174,12 @@ def _begins_as_parquet(start: bytes) -> bool:
     return start.startswith(b"PAR1") and b"\0" in start
 
 
-def _looks_wikipedia(path: Path, encoding: str) -> bool:
+def _looks_wikipedia(path: Location, encoding: str) -> bool:
     """Return whether a file whose name has no suffix begins as a Wikipedia dump does."""
     return not uncompressed_suffix(path) and read_start(path).lstrip().startswith(b"<mediawiki")
 
 
-def _looks_java(path: Path, encoding: str) -> bool:
+def _looks_java(path: Location, encoding: str) -> bool:
     """Return whether the first 50 nonempty lines, as far as a million characters contain them, have two tabs each."""
     with open_text(path, encoding) as text:
         pieces = pieces_of(text)

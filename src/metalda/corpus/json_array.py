@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 from metalda.corpus.files import exceeds, one_line, too_large
+from metalda.corpus.stream import Location
 from metalda.errors import InputError
 
 _PIECE = 2**20  # characters
@@ -31,13 +30,13 @@ class ArrayElements:
         The limit of an element.
     """
 
-    def __init__(self, path: Path, pieces: Iterator[str], number: int, max_bytes: int) -> None:
+    def __init__(self, path: Location, pieces: Iterator[str], number: int, max_bytes: int) -> None:
         self._path, self._pieces, self._max_bytes = path, pieces, max_bytes
         self._text = next(pieces)
         self._position = 1  # the next character
         self._number, self._counted = number, 0  # the line of the character `_counted`
 
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
+    def __iter__(self) -> Iterator[tuple[int, object]]:
         is_open = self._next_character() != "]"
         while is_open:
             number = self._line()
@@ -52,7 +51,7 @@ class ArrayElements:
         if self._next_character():
             raise self._wrong("the array has ended, but the file has not", self._position)
 
-    def _read_value(self) -> Any:
+    def _read_value(self) -> object:
         """Read the value at the position, and as much of the file as it takes."""
         while True:
             try:

@@ -1,8 +1,8 @@
 """A sparse matrix whose columns have names: labels of documents, or features of words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 
 from metalda.errors import InputError
 from metalda.utils.chunks import spans
+
+S = TypeVar("S", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +77,7 @@ class NamedMatrix:
     def __deepcopy__(self, memo: dict[int, object]) -> "NamedMatrix":
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[csr_array, tuple[str, ...]]]:
         return NamedMatrix, (self.matrix, self.names)
 
     def __repr__(self) -> str:
@@ -124,8 +126,8 @@ def row_indices(index: object, n_rows: int) -> NDArray[np.int64]:
 
 
 def take_rows(
-    values: NDArray[Any], offsets: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    values: NDArray[S], offsets: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[S], NDArray[np.int64]]:
     """Return these rows of flat ragged data, in this order, as values and offsets."""
     starts, lengths = offsets[rows], np.diff(offsets)[rows]
     new_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

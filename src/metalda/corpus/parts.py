@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class PartWriter:
             described = _describe_words(words[:0], np.zeros(1, np.int64), ())
         else:
             described = _describe_words(words, offsets, vocabulary)
-        arrays: dict[str, Any] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             "words": words,
             "offsets": offsets,
             **described,
@@ -128,11 +128,8 @@ def read_parts(folder: Path, n_parts: int) -> Iterator[CorpusPart]:
         place = _place(folder, number)
         document, arrays = read_folder(place, "part", mmap=True)
         with reading_damage(place, "part", "start anew with resume=False (--restart)"):
-            fields: dict[str, Any] = {
-                "label_names": list(check_names("label_names", document["label_names"])),
-                **arrays,
-            }
-            part = CorpusPart(**fields)
+            label_names = list(check_names("label_names", document["label_names"]))
+            part = CorpusPart(label_names=label_names, **arrays)
             part.check()
         yield part
 
@@ -166,7 +163,7 @@ def _write_joined(place: Path, part: CorpusPart, pairs: NDArray[np.int64]) -> No
 
 def _describe_words(
     words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary: Sequence[str]
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[np.generic]]:
     """Return the vocabulary of a part, and how often each word occurs."""
     word_bytes, word_offsets = pack_words(vocabulary)
     return {
@@ -212,7 +209,7 @@ class MergedWords:
     n_tokens: int
     new_ids: NDArray[np.int32] | None  # by id over all parts; None if a given vocabulary numbers the words of all parts
 
-    def arrays(self, parts: Parts, numbers: BinaryIO, n_documents: int) -> dict[str, Any]:
+    def arrays(self, parts: Parts, numbers: BinaryIO, n_documents: int) -> dict[str, Streamed]:
         """Return words and offsets of the corpus, given the file that `merge_words` wrote."""
 
         def renumbered() -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
@@ -274,7 +271,7 @@ class MergedLabels:
         """Return all names, in the order of the columns."""
         return (*self.names, *(name for each in self.numeric for name in each.names))
 
-    def arrays(self, parts: Parts, n_documents: int) -> dict[str, Any]:
+    def arrays(self, parts: Parts, n_documents: int) -> dict[str, Streamed]:
         """Return the label matrix of the corpus."""
         column_of = {name: j for j, name in enumerate(self.names)}
 
@@ -305,7 +302,7 @@ def merge_labels(parts: Parts, numeric: Sequence[NamedMatrix]) -> MergedLabels:
     return MergedLabels(tuple(sort_names(names)), numeric, n_entries)
 
 
-def merge_ids(parts: Parts, n_documents: int) -> dict[str, Any]:
+def merge_ids(parts: Parts, n_documents: int) -> dict[str, Streamed]:
     """Return the ids of the corpus, if all documents have one."""
     n_ids, n_bytes = 0, 0
     for part in parts():

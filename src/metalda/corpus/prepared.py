@@ -10,11 +10,10 @@ import hashlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,8 @@ from scipy.sparse import csr_array
 from metalda.corpus.inspection import inspected
 from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.parts import (
+    CorpusPart,
+    Parts,
     PartWriter,
     in_parts,
     join_phrases,
@@ -32,9 +33,10 @@ from metalda.corpus.parts import (
     merge_words,
     read_parts,
 )
+from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
-from metalda.corpus.source import Source, open_source
-from metalda.corpus.stream import Stream
+from metalda.corpus.source import CorpusFields, Source, open_source
+from metalda.corpus.stream import Location, Stream
 from metalda.errors import InputError, StorageError
 from metalda.storage import (
     SCRATCH,
@@ -48,7 +50,7 @@ from metalda.storage import (
 )
 from metalda.storage.arrays import Contents
 from metalda.storage.manifest import package_version
-from metalda.utils.checks import check_array, check_indices, check_names, check_starts, reading_damage
+from metalda.utils.checks import Arrays, check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
 from metalda.utils.threads import count_jobs
@@ -69,7 +71,7 @@ def save_parts(
     schema: Schema | None,
 ) -> None:
     """Write the fields of a corpus as a folder."""
-    arrays: dict[str, Any] = {"words": words, "offsets": offsets}
+    arrays: dict[str, NDArray[np.generic]] = {"words": words, "offsets": offsets}
     if labels is not None:
         matrix = labels.matrix
         arrays |= {"label_rows": matrix.indptr, "label_columns": matrix.indices, "label_values": matrix.data}
@@ -90,7 +92,7 @@ def _write_corpus(
     write_folder(path, _CORPUS, document, arrays, layout="npy")
 
 
-def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> dict[str, Any]:
+def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> CorpusFields:
     """Read the fields of a saved corpus."""
     document, arrays = read_folder(path, _CORPUS, mmap=mmap)
     with reading_damage(path, _CORPUS, "save or prepare it again"):
@@ -112,19 +114,19 @@ def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> 
         }
 
 
-def _load_labels(names: Any, arrays: Mapping[str, NDArray[Any]]) -> NamedMatrix:
+def _load_labels(names: object, arrays: Arrays) -> NamedMatrix:
     columns, rows, values = arrays["label_columns"], arrays["label_rows"], arrays["label_values"]
-    names = check_names("labels", names)
+    label_names = check_names("labels", names)
     check_starts("label_rows", rows, len(columns))
-    check_indices("label_columns", columns, len(names))
+    check_indices("label_columns", columns, len(label_names))
     check_array("label_values", values, np.float64, columns.shape)
     check_array("label_rows", rows, (np.int32, np.int64), arrays["offsets"].shape)
-    return NamedMatrix(csr_array((values, columns, rows), shape=(len(rows) - 1, len(names))), names)
+    return NamedMatrix(csr_array((values, columns, rows), shape=(len(rows) - 1, len(label_names))), label_names)
 
 
 def prepare_corpus(
-    path: Path,
-    folder: Path,
+    path: Location,
+    folder: Path | Remote,
     schema: Schema,
     *,
     n_jobs: int | None = 1,
@@ -160,7 +162,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     """Tokenize the parts that are missing; returns the number of parts."""
     n_parts = 0
 
-    def missing() -> Iterator[tuple[int, Any]]:
+    def missing() -> Iterator[tuple[int, list[Document]]]:
         nonlocal n_parts
         for number, documents in in_parts(source.documents):
             n_parts = number + 1
@@ -176,7 +178,7 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     return n_parts
 
 
-def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path, verbose: bool) -> None:
+def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path | Remote, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
     parts, phrases = partial(read_parts, writer.folder, n_parts), None
     if writer.schema.phrases is True:
@@ -200,7 +202,7 @@ def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path,
         _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema(phrases))
 
 
-def _with_bar(parts: Callable[[], Iterable[Any]], n_parts: int, verbose: bool) -> Iterator[Any]:
+def _with_bar(parts: Parts, n_parts: int, verbose: bool) -> Iterator[CorpusPart]:
     if not verbose:
         yield from parts()
         return
@@ -210,7 +212,7 @@ def _with_bar(parts: Callable[[], Iterable[Any]], n_parts: int, verbose: bool) -
 
 
 @contextmanager
-def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator[Path]:
+def _scratch(folder: Path | Remote, identity: Mapping[str, object], resume: bool) -> Iterator[Path]:
     """Make the folder for parts: inside the output, to resume from; for a remote output, a temporary folder."""
     if isinstance(folder, Remote):
         with tempfile.TemporaryDirectory(prefix="metalda-") as here:
@@ -240,7 +242,7 @@ def _scratch(folder: Any, identity: Mapping[str, Any], resume: bool) -> Iterator
 
 
 @contextmanager
-def _scratch_of_stream(stream: Stream, folder: Any, resume: bool) -> Iterator[Path]:
+def _scratch_of_stream(stream: Stream, folder: Path | Remote, resume: bool) -> Iterator[Path]:
     """Make the folder for parts of a stream, which cannot be resumed: parts are deleted in any case."""
     if isinstance(folder, Path) and resume and (folder / SCRATCH).exists():
         raise InputError(
@@ -263,7 +265,7 @@ def _scratch_of_stream(stream: Stream, folder: Any, resume: bool) -> Iterator[Pa
         raise
 
 
-def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
+def _check_identity(note: Path, identity: Mapping[str, object]) -> None:
     remedy = "start again with resume=False (--restart), or give another folder"
     try:
         before = read_document(note, _PREPARATION)
@@ -274,7 +276,7 @@ def _check_identity(note: Path, identity: Mapping[str, Any]) -> None:
         raise InputError(f"{note.parent}: left by another run ({', '.join(changed)} differ): {remedy}")
 
 
-def _identity(path: Any, schema: Schema) -> dict[str, Any]:
+def _identity(path: Path | Remote, schema: Schema) -> dict[str, object]:
     """Return plain data that determines the parts. Filters by frequency are excluded: they apply to merged parts."""
     settings = {
         name: _plain(value) for name, value in vars(schema).items() if name not in (*_MERGING, *_WITHOUT_EFFECT)
@@ -290,7 +292,7 @@ def _identity(path: Any, schema: Schema) -> dict[str, Any]:
     }
 
 
-def _state(path: Any) -> str:
+def _state(path: Path | Remote) -> str:
     """Return a digest of the sizes and times of the files, which changes with the data."""
     if isinstance(path, Remote):
         found = [(name, each.system.ukey(each.path)) for name, each in path.files()] if path.is_dir() else []
@@ -307,7 +309,7 @@ def _size_and_time(file: Path) -> tuple[int, ...]:
     return found.st_size, found.st_mtime_ns
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a value as JSON would restore it; a function is represented by its name."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
@@ -324,7 +326,7 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _check_outside(source: Any, folder: Any) -> None:
+def _check_outside(source: Location, folder: Path | Remote) -> None:
     if isinstance(source, Path) and isinstance(folder, Path):
         inner, outer = folder.resolve(), source.resolve()
         if inner == outer or (outer.is_dir() and inner.is_relative_to(outer)):

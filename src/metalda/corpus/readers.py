@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from metalda.corpus.files import (
     can_seek,
@@ -31,13 +31,19 @@ from metalda.corpus.files import (
     too_large,
 )
 from metalda.corpus.json_array import ArrayElements, excerpt
+from metalda.corpus.stream import Location
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
-    from metalda.corpus.schema import Schema
+    from pyarrow import Array as ArrowArray
+    from pyarrow import RecordBatch
+    from pyarrow.parquet import ParquetFile
 
-Records = Iterator[tuple[int, Mapping[str, Any]]]
+    from metalda.corpus.schema import Schema
+    from metalda.storage import Remote
+
+Records = Iterator[tuple[int, Mapping[str, object]]]
 """Records with the numbers of their lines or rows."""
 
 Select = Callable[..., list[str]]
@@ -57,7 +63,7 @@ class Document(NamedTuple):
     id: str | None = None
 
 
-def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
+def jsonl_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read a JSON object per line, where empty lines are skipped, or one JSON array of objects."""
     is_first = True
     for number, record in _json_values(path, schema):
@@ -69,7 +75,7 @@ def jsonl_records(path: Path, schema: Schema, select: Select) -> Records:
         yield number, record
 
 
-def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
+def _json_values(path: Location, schema: Schema) -> Iterator[tuple[int, object]]:
     """Yield the values of JSON Lines, or the elements of an array, with the numbers of their lines."""
     max_bytes, encoding = schema.max_document_bytes, schema.encoding
     with open_text(path, encoding) as text:
@@ -92,15 +98,16 @@ def _json_values(path: Path, schema: Schema) -> Iterator[tuple[int, Any]]:
             number += 1
 
 
-def _parse_line(line: str, path: Path, number: int, is_first: bool) -> Any:
+def _parse_line(line: str, path: Location, number: int, is_first: bool) -> object:
     try:
-        return json.loads(line)
+        value: object = json.loads(line)
     except (ValueError, RecursionError) as error:
         hint = "; each line must be an object, or the file one array of objects" if is_first else ""
         raise InputError(f"{path} line {number}: not JSON: {one_line(error)}, found {excerpt(line)}{hint}") from None
+    return value
 
 
-def csv_records(path: Path, schema: Schema, select: Select) -> Records:
+def csv_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read comma-separated values with a header.
 
     Spreadsheets write semicolons where the comma is the decimal mark: a header with semicolons and no commas is split
@@ -114,14 +121,14 @@ def csv_records(path: Path, schema: Schema, select: Select) -> Records:
     return _table(path, _numbered(path, rows, lines), select)
 
 
-def tsv_records(path: Path, schema: Schema, select: Select) -> Records:
+def tsv_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read tab-separated values with a header; see `_tsv_rows` for quotes."""
     _allow_long_fields()
     lines = read_lines(path, schema.encoding, schema.max_document_bytes)
     return _table(path, _tsv_rows(lines, schema.max_document_bytes), select)
 
 
-def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
+def _table(path: Location, rows: Iterable[tuple[int, list[str]]], select: Select) -> Records:
     """Yield the rows below a header as records."""
     header: list[str] | None = None
     for number, row in rows:
@@ -142,7 +149,7 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], select: Select) ->
 class _RecordLines:
     """The lines of a file, for a csv reader; a row of several lines may not exceed the limit."""
 
-    def __init__(self, path: Path, schema: Schema) -> None:
+    def __init__(self, path: Location, schema: Schema) -> None:
         self._path, self._encoding, self._max_bytes = path, schema.encoding, schema.max_document_bytes
         self._lines = read_lines(path, schema.encoding, schema.max_document_bytes)
         self._n_characters = 0  # of the current row
@@ -162,7 +169,7 @@ class _RecordLines:
         self._n_characters, self._number = 0, number
 
 
-def _numbered(path: Path, rows: Any, lines: _RecordLines) -> Iterator[tuple[int, list[str]]]:
+def _numbered(path: Location, rows: Any, lines: _RecordLines) -> Iterator[tuple[int, list[str]]]:
     """Yield each row of a csv reader with the number of its first line; empty lines are skipped."""
     while True:
         number = rows.line_num + 1
@@ -246,7 +253,7 @@ def _allow_long_fields() -> None:
         csv.field_size_limit(_LARGEST_FIELD)
 
 
-def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
+def parquet_records(path: Location, schema: Schema, select: Select) -> Records:
     """Read the rows of a Parquet file; only the columns that are needed are read."""
     try:
         from pyarrow import ArrowException
@@ -255,7 +262,7 @@ def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
         raise missing_extra("pyarrow", "parquet", "Reading Parquet") from None
 
     with reading(path), open_binary(path) as binary, tempfile.TemporaryFile() as unpacked:
-        file: Any = binary
+        file: IO[bytes] = binary
         if not can_seek(binary):  # Parquet is read from its end
             shutil.copyfileobj(binary, unpacked)
             file = unpacked
@@ -277,7 +284,7 @@ def parquet_records(path: Path, schema: Schema, select: Select) -> Records:
             raise InputError(f"{path}: damaged, or not a Parquet file: {one_line(error)}") from error
 
 
-def _parquet_batches(path: Path, table: Any, names: list[str], max_bytes: int) -> Iterator[Any]:
+def _parquet_batches(path: Location, table: ParquetFile, names: list[str], max_bytes: int) -> Iterator[RecordBatch]:
     """Yield rows, few at a time where a small file may hold large cells; cells are decompressed page by page.
 
     A group of rows whose cells exceed the limit on average is refused before it is decompressed.
@@ -295,28 +302,28 @@ def _parquet_batches(path: Path, table: Any, names: list[str], max_bytes: int) -
         n_before += group.num_rows
 
 
-def _check_cells(path: Path, batch: Any, number: int, max_bytes: int) -> None:
+def _check_cells(path: Location, batch: RecordBatch, number: int, max_bytes: int) -> None:
     """Raise an error if a row of the batch, which begins with the row `number`, exceeds the limit."""
     for i in range(len(batch)):
         if batch.slice(i, 1).nbytes > max_bytes + 1024:  # Arrow adds a few bytes to every cell
             raise too_large(f"{path} row {number + i}", max_bytes)
 
 
-def _cells(place: str, name: str, column: Any) -> list[Any]:
+def _cells(place: str, name: str, column: ArrowArray) -> list[object]:
     """Return the cells of a Parquet column as Python objects, which times outside the years 1 to 9999 have not."""
     try:
-        cells: list[Any] = column.to_pylist()
+        cells: list[object] = column.to_pylist()
     except (ArithmeticError, ValueError) as error:
         raise InputError(f"{place}: the column {name!r} cannot be read: {one_line(error)}") from error
     return cells
 
 
-def text_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def text_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read a document per line; an empty line is an empty document, so that document and line numbers agree."""
     return (Document(line) for line in read_lines(path, schema.encoding, schema.max_document_bytes))
 
 
-def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def folder_documents(path: Path | Remote, schema: Schema) -> Iterator[Document]:
     """Read a document per file, in sorted order; the subfolder is the label. Hidden files are skipped."""
     for name, file in sorted(_visible_files(path), key=lambda found: found[0]):
         label = name.rpartition("/")[0]
@@ -324,7 +331,7 @@ def folder_documents(path: Path, schema: Schema) -> Iterator[Document]:
         yield Document(text, [label] if label else [], name)
 
 
-def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
+def _visible_files(path: Path | Remote) -> Iterator[tuple[str, Path | Remote]]:
     """Yield the files below a folder, with their names relative to it."""
     if not isinstance(path, Path):  # a `Remote`
         yield from ((name, file) for name, file in path.files() if not f"/{name}".count("/."))
@@ -339,7 +346,7 @@ def _visible_files(path: Any) -> Iterator[tuple[str, Any]]:
         yield from ((file.relative_to(path).as_posix(), file) for file in visible)
 
 
-def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def java_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read ``ID<TAB>labels<TAB>words``, the format of the Java MetaLDA; words are used unchanged."""
     for number, line in enumerate(read_lines(path, schema.encoding, schema.max_document_bytes), start=1):
         if not line or line.isspace():
@@ -354,7 +361,7 @@ def java_documents(path: Path, schema: Schema) -> Iterator[Document]:
         yield Document(words.split(), names, name.strip())
 
 
-def wikipedia_documents(path: Path, schema: Schema) -> Iterator[Document]:
+def wikipedia_documents(path: Location, schema: Schema) -> Iterator[Document]:
     """Read the articles of a Wikipedia dump, without markup; the title is the id."""
     with reading(path):
         for title, text in read_articles(path, read_ahead(path), schema.max_document_bytes):

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from numbers import Integral, Real
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, text_codec, uncompressed_suffix
 from metalda.corpus.formats import FORMATS, find_format
 from metalda.corpus.languages import ENGLISH, stem_algorithm, stop_word_code, stop_words
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.corpus.token_pattern import compile_pattern
 from metalda.corpus.tokenizers import check_tokenizer, runs_code
 from metalda.errors import InputError
@@ -32,9 +31,10 @@ _COLUMNS = ("text", "labels", "id", "bins", "numbers")
 _NONE_IS_A_VALUE = ("stop_words", "stem", "tokenizer", "analyzer", "max_features", "vocabulary")
 _NOT_SAVED = ("max_document_bytes", "allow_tokenizer")
 AUTO = "auto"  # min_df and max_df that follow from the number of documents; stop words of the language of the texts
-NO_FREQUENCY_FILTERS: dict[str, Any] = {"min_df": 1, "max_df": 1.0}
+SchemaFields: TypeAlias = dict[str, Any]  # by name; `Schema` checks their values
+NO_FREQUENCY_FILTERS: SchemaFields = {"min_df": 1, "max_df": 1.0}
 PHRASE_MIN_COUNT, PHRASE_THRESHOLD = 10, 0.5
-_FILTERS: dict[str, Any] = {
+_FILTERS: SchemaFields = {
     **NO_FREQUENCY_FILTERS,
     "max_features": None,
     "vocabulary": None,
@@ -153,11 +153,11 @@ class Schema:
     vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given: Mapping[str, Any] = vars(self).copy()
+        given = vars(self).copy()
         numbers = given["numbers"]
         if not isinstance(numbers, Mapping):
             numbers = dict.fromkeys(_names("numbers", numbers))
-        checked: dict[str, Any] = {
+        checked: dict[str, object] = {
             "text": _names("text", given["text"]),
             "labels": _names("labels", given["labels"]),
             "bins": {name: _bins(name, spec) for name, spec in _mapping("bins", given["bins"]).items()},
@@ -282,7 +282,7 @@ class Schema:
                 "function: if you trust it, load the model or corpus with allow_tokenizer=True (--allow-tokenizer)"
             )
 
-    def fits(self, X: Any) -> bool:
+    def fits(self, X: object) -> bool:
         """Return whether X is a frame with the text columns of this schema, which hold texts or lists of tokens."""
         if not self.text or not (hasattr(X, "collect_schema") or hasattr(X, "columns")):
             return False
@@ -310,7 +310,7 @@ class Schema:
         return replace(self, text=(), labels=(), id=None, bins={}, numbers={}, vectors={}, label_delimiter=None)
 
     @classmethod
-    def for_path(cls, path: Path, schema: Schema | None = None, **given: Any) -> Schema:
+    def for_path(cls, path: Location, schema: Schema | None = None, **given: Any) -> Schema:
         """Return the schema for the data at `path`, with its format: a schema, overridden by arguments.
 
         The columns of the schema are dropped if the format has none.
@@ -348,12 +348,12 @@ class Schema:
         }
         return replace(self, **{**found, **_FILTERS, **kept})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return a fitted schema as plain data for JSON."""
         return {name: value for name, value in asdict(self).items() if name not in _NOT_SAVED}
 
     @classmethod
-    def from_json(cls, saved: Any, *, allow_tokenizer: bool = False) -> Schema:
+    def from_json(cls, saved: object, *, allow_tokenizer: bool = False) -> Schema:
         """Return the fitted schema that `to_json` wrote; ValueError if the data are damaged.
 
         Its tokenizer is not imported here, and later only if it is allowed.
@@ -395,17 +395,18 @@ def fixed_vocabulary(vocabulary: Iterable[str] | Mapping[str, int]) -> tuple[str
     return words
 
 
-def _names(name: str, value: Any) -> tuple[str, ...]:
+def _names(name: str, value: object) -> tuple[str, ...]:
     """Return names of columns as a tuple; a single string is one name."""
     if value is None or isinstance(value, str):
         return (value,) if value else ()
-    names = tuple(value) if hasattr(value, "__iter__") and not isinstance(value, bytes | Mapping) else (value,)
+    several = value if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping) else (value,)
+    names: tuple[Any, ...] = tuple(several)
     if not all(isinstance(each, str) for each in names):
         raise InputError(f"{name}={value!r}: give the name of a column, or a list of names")
     return names
 
 
-def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+def _mapping(name: str, value: object) -> Mapping[str, object]:
     """Return a mapping from names of columns; None becomes an empty mapping."""
     if value is None:
         return {}
@@ -414,7 +415,7 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _bins(column: str, spec: Any) -> int | tuple[float, ...]:
+def _bins(column: str, spec: object) -> int | tuple[float, ...]:
     """Check a number of bins, or rising inner edges."""
     if isinstance(spec, Integral) and not isinstance(spec, bool):
         n_bins = int(spec)
@@ -423,7 +424,7 @@ def _bins(column: str, spec: Any) -> int | tuple[float, ...]:
         if n_bins > _MOST_BINS:
             raise InputError(f"bins of {column!r}: at most {_MOST_BINS:,} are possible, not {spec}")
         return n_bins
-    if isinstance(spec, str | bytes | Mapping) or not hasattr(spec, "__iter__"):
+    if isinstance(spec, str | bytes | Mapping) or not isinstance(spec, Iterable):
         raise InputError(f"bins of {column!r}: give a number of bins or a list of inner edges, not {spec!r}")
     edges = list(spec)
     if not edges or not all(map(_is_finite, edges)):
@@ -433,24 +434,24 @@ def _bins(column: str, spec: Any) -> int | tuple[float, ...]:
     return tuple(float(edge) for edge in edges)
 
 
-def _scale(column: str, spec: Any) -> tuple[float, float] | None:
+def _scale(column: str, spec: object) -> tuple[float, float] | None:
     """Check a center and a positive scale."""
     if spec is None:
         return None
-    values = list(spec) if hasattr(spec, "__iter__") and not isinstance(spec, str | bytes | Mapping) else []
+    values = list(spec) if isinstance(spec, Iterable) and not isinstance(spec, str | bytes | Mapping) else []
     if len(values) != 2 or not all(map(_is_finite, values)) or not values[1] > 0:
         raise InputError(f"numbers of {column!r}: give the center and the scale, not {spec!r}")
     return float(values[0]), float(values[1])
 
 
-def _is_finite(value: Any) -> bool:
+def _is_finite(value: object) -> bool:
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer that no float can hold
         return False
 
 
-def _stop_words(value: Any) -> str | tuple[str, ...] | None:
+def _stop_words(value: object) -> str | tuple[str, ...] | None:
     """Return "auto", "english", the code of a language, a sorted tuple of words, or None.
 
     In a list, "english" adds the English list. Other names and codes are words there, such as "de" and "la" in French.
@@ -459,7 +460,7 @@ def _stop_words(value: Any) -> str | tuple[str, ...] | None:
         return value
     if isinstance(value, str):
         return stop_word_code(value)
-    if not hasattr(value, "__iter__"):
+    if not isinstance(value, Iterable):
         raise InputError(f"stop_words={value!r}: give a language such as 'english', or a list of words")
     words = list(value)
     if not all(isinstance(word, str) for word in words):
@@ -469,18 +470,18 @@ def _stop_words(value: Any) -> str | tuple[str, ...] | None:
     return tuple(sorted(set(words)))
 
 
-def _stem(value: Any) -> str:
+def _stem(value: object) -> str:
     """Return the name of a Snowball stemmer."""
     if not isinstance(value, str):
         raise InputError(f"stem={value!r}: give a language, such as 'german'")
     return stem_algorithm(value)
 
 
-def _phrases(value: Any) -> bool | tuple[tuple[str, str], ...]:
+def _phrases(value: object) -> bool | tuple[tuple[str, str], ...]:
     """Return True, False, or a tuple of pairs."""
     if value is None or isinstance(value, bool):
         return bool(value)
-    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InputError(f"phrases={value!r}: give True, or a list of pairs of words (--phrases)")
     pairs = list(value)
     for pair in pairs:
@@ -490,7 +491,7 @@ def _phrases(value: Any) -> bool | tuple[tuple[str, str], ...]:
     return tuple((first, second) for first, second in pairs)
 
 
-def _ngram_range(value: Any) -> tuple[int, int]:
+def _ngram_range(value: object) -> tuple[int, int]:
     """Return the lengths of the shortest and the longest phrase."""
     lengths = tuple(value) if isinstance(value, list | tuple) else ()
     whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in lengths)

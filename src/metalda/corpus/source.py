@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from numpy.typing import NDArray
 
 from metalda.corpus.columns import Columns
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, read_ahead, reading, text_codec, too_large
@@ -18,12 +19,15 @@ from metalda.corpus.matrix import NamedMatrix
 from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
-from metalda.corpus.stream import Stream
+from metalda.corpus.stream import Location, Stream
 from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Item = TypeVar("Item")
 Block = list[str | Sequence[str]]
@@ -76,7 +80,7 @@ class Source:
         return self.schema.fitted(**found)
 
 
-def open_source(path: Path, schema: Schema, *, verbose: bool = False) -> Source:
+def open_source(path: Location, schema: Schema, *, verbose: bool = False) -> Source:
     """Open a file or folder, given its schema from `Schema.for_path`."""
     found = FORMATS[schema.format or "text"]
     if found.has_fields:
@@ -100,7 +104,18 @@ def frame_source(frame: object, schema: Schema) -> Source:
     return Source("frame", columns.documents(records), schema, columns=columns)
 
 
-def collect(source: Source) -> dict[str, Any]:
+class CorpusFields(TypedDict):
+    """The fields of a `Corpus`."""
+
+    words: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    vocabulary: tuple[str, ...]
+    labels: NamedMatrix | None
+    ids: Sequence[str] | None
+    schema: Schema | None
+
+
+def collect(source: Source) -> CorpusFields:
     """Read all documents, and return the fields of their `Corpus`; ids are kept if all documents have one."""
     tokens = TokenCollector(source.schema, texts=source.texts)
     labels = LabelCollector()
@@ -141,7 +156,7 @@ def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
 
 
 def read_blocks(
-    path: Path,
+    path: Location,
     *,
     text: str | int | None = None,
     format: str | None = None,
@@ -188,7 +203,7 @@ def in_blocks(documents: Iterable[str | Sequence[str]]) -> Iterator[Block]:
 
 
 @contextmanager
-def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
+def _pieces(path: Location, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
     """Read the bytes of a file, with a bar that shows the share read, on a terminal."""
     from tqdm import tqdm
 
@@ -199,7 +214,7 @@ def _pieces(path: Path, encoding: str, verbose: bool) -> Iterator[Iterator[bytes
             yield read_ahead(path, bar.update)
 
 
-def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> Iterator[list[str]]:
+def _lines(path: Location, pieces: Iterable[bytes], codec: str, max_bytes: int) -> Iterator[list[str]]:
     """Yield the lines of each piece; a line that continues in the next piece may not exceed the limit."""
     decoder = codecs.getincrementaldecoder(codec)()
     begun: list[str] = []  # parts of a line that continues in the next piece
@@ -218,7 +233,7 @@ def _lines(path: Path, pieces: Iterable[bytes], codec: str, max_bytes: int) -> I
     yield ["".join([*begun, decoder.decode(b"", final=True)]).removesuffix("\r")]
 
 
-def _column(path: Path, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:
+def _column(path: Location, blocks: Iterable[list[str]], column: int) -> Iterator[Block]:
     """Yield one column of tab-separated lines."""
     if column < 1:
         raise InputError(f"text={column}: columns are numbered from 1")

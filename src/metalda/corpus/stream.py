@@ -9,11 +9,15 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeGuard
 
 from metalda.errors import InputError
 
+if TYPE_CHECKING:
+    from metalda.storage import Remote
+
 Data = str | os.PathLike[str] | BinaryIO
+Location: TypeAlias = "Path | Remote | Stream"  # where data are read from
 
 _BUFFER = 1 << 16
 
@@ -31,7 +35,7 @@ class Stream:
         ``read(n)`` returns at most n bytes, and none at the end.
     """
 
-    suffix = ""
+    suffix = stem = ""
     suffixes: tuple[str, ...] = ()
 
     def __init__(self, name: str, read: Callable[[int], bytes]) -> None:
@@ -108,7 +112,7 @@ class _Reader(io.RawIOBase):
         return len(piece)
 
 
-def locate_data(data: Data | Stream) -> Any:
+def locate_data(data: Data | Stream) -> Location:
     """Return where data are read from: a `Path`, a `Remote`, or a `Stream`.
 
     ``"-"`` is standard input. A pipe, a device and a binary file that is open are streams, too.
@@ -128,7 +132,7 @@ def locate_data(data: Data | Stream) -> Any:
     return _PathStream(path) if is_special(path) else path
 
 
-def is_special(path: Any) -> bool:
+def is_special(path: Location) -> TypeGuard[Path]:
     """Return whether a path on this machine is a pipe, a socket or a device: neither a file nor a folder."""
     return isinstance(path, Path) and path.exists() and not path.is_file() and not path.is_dir()
 
@@ -141,7 +145,7 @@ class _PathStream(Stream):
         self._path = path
 
     def _open_and_read(self, size: int) -> bytes:
-        file: Any = self._path.open("rb", buffering=0)
+        file = self._path.open("rb", buffering=0)
         weakref.finalize(self, file.close)
         self._read = file.read
         return self._read(size)

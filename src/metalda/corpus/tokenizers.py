@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -33,7 +33,7 @@ def check_tokenizer(value: str) -> None:
     )
 
 
-def runs_code(tokenizer: Any) -> bool:
+def runs_code(tokenizer: object) -> bool:
     """Return whether a tokenizer is the import path of a function."""
     return isinstance(tokenizer, str) and ":" in tokenizer and not _CHARACTERS.fullmatch(tokenizer)
 
@@ -61,7 +61,7 @@ def load_tokenizer(tokenizer: str | Callable[[str], Sequence[str]]) -> Callable[
     return _checked(function, tokenizer)
 
 
-def _checked(function: Callable[[str], Any], name: str) -> Callable[[str], list[str]]:
+def _checked(function: Callable[[str], Iterable[str]], name: str) -> Callable[[str], list[str]]:
     """Return a function that also drops tokens of spaces and punctuation, and whose errors are one line."""
 
     def tokenize(text: str) -> list[str]:

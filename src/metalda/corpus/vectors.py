@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from metalda.corpus.files import reading
 from metalda.corpus.matrix import NamedMatrix
 from metalda.errors import InputError, hint
 from metalda.storage import Remote
+from metalda.utils.checks import Array
 
 VECTORS = "vectors"  # the group of all columns, which share a variance
 
 
-def read_vectors(path: Path) -> NDArray[Any]:
+def read_vectors(path: Path | Remote) -> Array:
     """Read a matrix with a row per document from an ``.npy`` file. Pickled objects are refused."""
     if isinstance(path, Remote):
         raise InputError(f"{path}: an .npy file must be on this machine: copy it")
@@ -40,7 +40,7 @@ def vector_names(n_columns: int) -> tuple[str, ...]:
 
 
 def standardize_vectors(
-    vectors: Any, n_documents: int, given: Mapping[str, Sequence[float] | None]
+    vectors: ArrayLike, n_documents: int, given: Mapping[str, Sequence[float] | None]
 ) -> tuple[NamedMatrix, dict[str, tuple[float, float]]]:
     """Return the standardized columns of a matrix, and their centers and scales: those `given`, if there are any."""
     values = _checked(vectors, n_documents)
@@ -64,7 +64,7 @@ def standardize_vectors(
     return found, dict(zip(names, zip(centers.tolist(), scales.tolist(), strict=True), strict=True))
 
 
-def _checked(vectors: Any, n_documents: int) -> NDArray[np.float64]:
+def _checked(vectors: ArrayLike, n_documents: int) -> NDArray[np.float64]:
     array = np.asarray(vectors)
     if array.dtype.kind not in "fiub" or array.ndim != 2 or not array.shape[1]:
         raise InputError(

@@ -12,7 +12,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,10 +81,10 @@ def _joiner(ngram_range: tuple[int, int]) -> Callable[[list[str]], Sequence[str]
     return _vectorizer(tokenizer=list, token_pattern=None, preprocessor=list, ngram_range=ngram_range)
 
 
-def _vectorizer(**settings: Any) -> Callable[[Any], Sequence[str]]:
+def _vectorizer(**settings: object) -> Callable[..., Sequence[str]]:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    analyzer: Callable[[Any], Sequence[str]] = CountVectorizer(**settings).build_analyzer()
+    analyzer: Callable[..., Sequence[str]] = CountVectorizer(**settings).build_analyzer()
     return analyzer
 
 
@@ -170,7 +170,7 @@ class TokenCollector:
         self._join = None if isinstance(schema.phrases, bool) else PhraseJoiner(schema.phrases)
         self.phrases: tuple[Pair, ...] | None = None  # that were found
         self._fixed = None if schema.vocabulary is None else tuple(schema.vocabulary)
-        self._ids: defaultdict[Any, int] = defaultdict()
+        self._ids: defaultdict[str, int] = defaultdict()
         if self._fixed is None:
             self._ids.default_factory = self._ids.__len__
         else:
@@ -223,7 +223,7 @@ class TokenCollector:
         words, offsets, found = self.numbered()
         if self._fixed is not None:
             return FlatTokens(words, offsets, found)
-        ids: Mapping[Any, int] = self._ids
+        ids: Mapping[str, int] = self._ids
         if self._schema.phrases is True:
             totals = np.bincount(words, minlength=len(found))
             pairs = find_pairs([TokenArrays(words, offsets)], totals, *self._schema.phrase_limits)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from xml.etree import ElementTree
 
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, too_large
+from metalda.corpus.stream import Location
 from metalda.errors import InputError
 
 _DEEPEST = 20  # nested templates; those at a greater depth are kept
@@ -28,7 +28,7 @@ _MARKS = re.compile(r"'{2,}|^=+|=+\s*$|__[A-Z]+__", re.MULTILINE)
 
 
 def read_articles(
-    path: Path, pieces: Iterable[bytes], max_bytes: int = MAX_DOCUMENT_BYTES
+    path: Location, pieces: Iterable[bytes], max_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[tuple[str, str]]:
     """Yield title and text of the articles of a dump, given its bytes; one page is in memory at a time.
 
@@ -59,7 +59,7 @@ class _Pieces:
     A page may exceed the limit by two pieces: pages begin and end within pieces.
     """
 
-    def __init__(self, path: Path, pieces: Iterable[bytes], max_bytes: int) -> None:
+    def __init__(self, path: Location, pieces: Iterable[bytes], max_bytes: int) -> None:
         self._path, self._pieces, self._max_bytes = path, iter(pieces), max_bytes
         self._n_bytes = 0  # of whole pieces since the last page ended
 

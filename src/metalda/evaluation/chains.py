@@ -19,6 +19,7 @@ from metalda.utils.convergence import bulk_ess, rank_rhat
 
 if TYPE_CHECKING:
     import pandas as pd
+    from arviz import InferenceData
 
     from metalda.models.base import TopicModel
 
@@ -100,7 +101,7 @@ def diagnose_chains(models: TopicModel | Sequence[TopicModel]) -> pd.DataFrame:
     return pd.concat([table, own], ignore_index=True)
 
 
-def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> Any:
+def to_inference_data(models: TopicModel | Sequence[TopicModel]) -> InferenceData:
     """Return the kept draws of a model, or of several chains of it, for ArviZ.
 
     The topics of each chain are put in the order of the most similar topics of the first, as in
@@ -276,7 +277,7 @@ def _diagnose_effects(effects: MatchedEffects, labels: Sequence[str]) -> pd.Data
     )
 
 
-def _diagnose_likelihood(values: NDArray[np.float64]) -> dict[str, Any]:
+def _diagnose_likelihood(values: NDArray[np.float64]) -> dict[str, object]:
     """Return the row of the log-likelihood [chain, draw]."""
     n_chains, n_draws = values.shape
     rhat, ess = float(rank_rhat(values)), float(bulk_ess(values))

@@ -315,7 +315,7 @@ def as_topics(topics: Topics, top_n: int | None = None) -> tuple[tuple[str, ...]
     if top_n is not None and top_n < 2:
         raise InputError(f"top_n={top_n!r}: coherence compares pairs of words, so at least 2 are needed")
     if isinstance(topics, TopicModel):
-        rows: Any = topics.top_words(top_n or 10)
+        rows: Sequence[Sequence[str]] = topics.top_words(top_n or 10)
     else:
         rows = list(topics)
     found = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import product
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -19,14 +19,16 @@ from metalda.errors import InputError
 from metalda.evaluation.clustering import hide_labels
 from metalda.evaluation.matching import word_stability
 from metalda.evaluation.measures import MEASURES, PerplexityOptions, Split, measure_model
-from metalda.evaluation.named_models import NamedModel, name_models
+from metalda.evaluation.named_models import GivenModels, NamedModel, name_models
 from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progress_bar
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
+from metalda.models.fitted import Parameters
 from metalda.models.registry import parameters_of
 from metalda.models.saving import fingerprint, fingerprint_labels
 from metalda.storage import check_writable, replacing, write_document
 from metalda.storage.manifest import package_version
+from metalda.utils.checks import JsonObject
 from metalda.utils.csv_writer import write_csv
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class ComparisonRun:
     metalda: str
     measures: int
     model: str
-    parameters: dict[str, Any]
+    parameters: dict[str, str | float | None]
     train: str
     test: str
     hidden: str | None
@@ -73,7 +75,7 @@ class ComparisonRun:
         return "runs"
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> str | float | None:
     """Return a parameter as plain data; large ones as a fingerprint."""
     if name == "word_features" and value is not None:
         return fingerprint(*as_word_features(value).to_arrays()[1].values())  # type: ignore[union-attr]
@@ -94,8 +96,8 @@ def _plain(name: str, value: Any) -> Any:
 class Comparison:
     """The runs so far, each a dictionary: model, seed, the measures, and the top words of each topic."""
 
-    settings: dict[str, Any]  # common to all runs
-    runs: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[str, object]  # common to all runs
+    runs: list[JsonObject] = field(default_factory=list)
     n_found: int = 0  # runs that an earlier call had saved
 
     def by_run(self) -> pd.DataFrame:
@@ -125,7 +127,7 @@ class Comparison:
         table.loc[table["runs"] < 3, "stability_sd"] = float("nan")  # the agreement of two runs is one number
         return table.assign(label_measure=groups["label_measure"].first()).reset_index()
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JsonObject:
         """Return both tables as plain data; None if a measure does not apply."""
         tables = {"models": self.by_model(), "runs": self.by_run()}
         rows = {name: t.astype(object).where(t.notna(), None).to_dict("records") for name, t in tables.items()}
@@ -141,9 +143,9 @@ class Comparison:
 
 def compare(
     corpus: Corpus,
-    models: str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel],
+    models: GivenModels,
     *,
-    hidden_labels: Any = None,
+    hidden_labels: object = None,
     test: Corpus | None = None,
     test_size: float = 0.2,
     seeds: int | Sequence[int] = 3,
@@ -153,14 +155,14 @@ def compare(
     checkpoint_every: int = 100,
     by_run: bool = False,
     verbose: bool = True,
-    **parameters: Any,
+    **parameters: object,
 ) -> pd.DataFrame:
     """Fit several models on one corpus, several times each, and measure them on held-out documents.
 
     Parameters
     ----------
     corpus : Corpus
-        The documents. Models that learn from labels use its labels.
+        The documents. GivenModels that learn from labels use its labels.
     models : str, list or dict
         Names as on the command line, with parameters where needed: ``"metalda,lda"``,
         ``["metalda", "metalda:doc_prior=default,word_prior=0.01"]``; or unfitted models, in a dict to give them names.
@@ -232,7 +234,7 @@ def run_comparison(
     corpus: Corpus,
     models: Sequence[NamedModel],
     *,
-    hidden_labels: Any = None,
+    hidden_labels: object = None,
     test: Corpus | None,
     test_size: float,
     seeds: Sequence[int],
@@ -301,7 +303,7 @@ def _require_runnable(models: Sequence[NamedModel], train: Corpus) -> None:
 
 def _find_or_run(
     model: TopicModel, split: Split, options: PerplexityOptions, store: RunStore | None, checkpoint_every: int
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[JsonObject, bool]:
     """Return the result of a run, and whether it had been saved before."""
     if store is None:
         fit_whole(model, split.train, None, checkpoint_every)
@@ -321,7 +323,7 @@ def search_k(
     n_components: Iterable[int] = (10, 20, 50, 100),
     model: str | TopicModel = "metalda",
     *,
-    hidden_labels: Any = None,
+    hidden_labels: object = None,
     test: Corpus | None = None,
     test_size: float = 0.2,
     seeds: int | Sequence[int] = 3,
@@ -331,7 +333,7 @@ def search_k(
     checkpoint_every: int = 100,
     by_run: bool = False,
     verbose: bool = True,
-    **parameters: Any,
+    **parameters: object,
 ) -> pd.DataFrame:
     """Fit a model with several numbers of topics, several times each, and measure each fit.
 
@@ -385,9 +387,7 @@ def search_k(
     return runs_by_size(comparison) if by_run else table_by_size(comparison)
 
 
-def models_by_size(
-    model: str | TopicModel, n_components: Iterable[int], parameters: Mapping[str, Any]
-) -> list[NamedModel]:
+def models_by_size(model: str | TopicModel, n_components: Iterable[int], parameters: Parameters) -> list[NamedModel]:
     """Return the model once for each number of topics, the smallest first."""
     base, *others = name_models(model if isinstance(model, str) else [model], parameters)
     if others:

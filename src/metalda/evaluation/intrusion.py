@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError, StorageError, hint
 from metalda.models.fitted import top_indices
 from metalda.storage import PathLike, read_document, write_document
+from metalda.utils.checks import JsonObject
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -113,7 +114,7 @@ class IntrusionTasks:
     texts: tuple[str, ...]
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> dict[str, object]:
         """Return what coders see, as plain data: options in their order, without solutions and topic numbers."""
         documents = zip(self.texts, self.topic_tasks, strict=True)
         return {
@@ -134,7 +135,7 @@ class IntrusionTasks:
 
 def make_intrusion_tasks(
     model: TopicModel,
-    corpus: Any = None,
+    corpus: object = None,
     *,
     texts: Iterable[str] | None = None,
     n_words: int = 5,
@@ -319,12 +320,12 @@ def _texts_of(corpus: Any) -> list[str]:
     return items if any(isinstance(item, str) for item in items) else []
 
 
-def _word_task(saved: Any) -> WordTask:
+def _word_task(saved: JsonObject) -> WordTask:
     options = tuple(map(_string, _list(saved["options"])))
     return WordTask(_index(saved["topic"]), options, _index(saved["intruder"], len(options)))
 
 
-def _topic_task(saved: Any) -> TopicTask:
+def _topic_task(saved: JsonObject) -> TopicTask:
     options = tuple(tuple(map(_string, _list(words))) for words in _list(saved["options"]))
     topics, proportions = tuple(map(_index, _list(saved["topics"]))), tuple(map(float, _list(saved["proportions"])))
     if not len(options) == len(topics) == len(proportions) or not all(0 <= share <= 1 for share in proportions):
@@ -342,19 +343,19 @@ def _topic_task(saved: Any) -> TopicTask:
     )
 
 
-def _string(value: Any) -> str:
+def _string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.50} is not a string")
     return value
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[Any]:
     if not isinstance(value, list) or len(value) > _MOST_TASKS:
         raise ValueError("not a list")
     return value
 
 
-def _index(value: Any, end: int = 2**31) -> int:
+def _index(value: object, end: int = 2**31) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < end:
         raise ValueError(f"{value!r:.50} is not an index")
     return value

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,8 +148,7 @@ def score_intrusion(
         raise InputError(f"interval must be between 0 and 1, not {interval!r}")
     if not isinstance(key, IntrusionKey):
         key = IntrusionKey.load(key)
-    single = isinstance(answers, IntrusionAnswers | str) or hasattr(answers, "__fspath__")
-    given: list[Any] = [answers] if single else list(cast("Iterable[Any]", answers))
+    given = [answers] if isinstance(answers, IntrusionAnswers | str | os.PathLike) else list(answers)
     if not given:
         raise InputError("no answers: give the files that the coders have sent")
     loaded = [each if isinstance(each, IntrusionAnswers) else IntrusionAnswers.load(each) for each in given]
@@ -223,12 +223,12 @@ class _Table:
     right: NDArray[np.bool_]
     interval: float
 
-    def overall(self, places: Sequence[int]) -> dict[str, Any]:
+    def overall(self, places: Sequence[int]) -> dict[str, object]:
         """Return the scores of tasks of one kind."""
         ratings = np.where(self.choices < 0, np.nan, self.choices)[:, places]
         return {**self._row(places), "alpha": krippendorff_alpha(ratings)}
 
-    def by_topic(self, kind: str, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+    def by_topic(self, kind: str, places: Iterable[int]) -> Iterator[dict[str, object]]:
         """Yield the scores of each topic, in the order of their numbers."""
         by_topic: dict[int, list[int]] = {}
         for i in places:
@@ -237,7 +237,7 @@ class _Table:
         for topic, own in sorted(by_topic.items()):
             yield {"task": kind, "topic": topic, **self._row(own), "words": _words(self.tasks[own[0]])}
 
-    def _row(self, places: Sequence[int]) -> dict[str, Any]:
+    def _row(self, places: Sequence[int]) -> dict[str, object]:
         answered = [self.choices[:, i] >= 0 for i in places]
         right = [self.right[own, i] for own, i in zip(answered, places, strict=True) if own.any()]
         share = float(np.concatenate(right).mean())

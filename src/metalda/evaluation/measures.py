@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from metalda.models.base import TopicModel
 from metalda.models.fitted import top_indices
 from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
+
+Matrix: TypeAlias = NDArray[np.floating] | csr_array
 
 ACCURACY, MICRO_F1 = "accuracy", "micro-F1"
 MEASURES = (
@@ -115,9 +117,9 @@ class LabelScore(NamedTuple):
 
 
 def label_accuracy(
-    theta_train: Any,
+    theta_train: Matrix,
     labels_train: NamedMatrix,
-    theta_test: Any,
+    theta_test: Matrix,
     labels_test: NamedMatrix,
 ) -> LabelScore:
     """Predict labels from topic proportions by logistic regression.
@@ -150,7 +152,7 @@ def label_accuracy(
     return LabelScore(measure, float(2 * hits / (2 * hits + errors)))
 
 
-def _labeled(theta: Any, labels: NamedMatrix) -> tuple[Any, NDArray[np.bool_]]:
+def _labeled(theta: Matrix, labels: NamedMatrix) -> tuple[Matrix, NDArray[np.bool_]]:
     """Return the proportions of the documents that have labels, and an indicator matrix of these labels."""
     if theta.shape[0] != len(labels):
         raise InputError(f"topic proportions of {theta.shape[0]:,} documents, but labels of {len(labels):,}")
@@ -184,7 +186,7 @@ def label_baseline(train: Corpus, test: Corpus) -> LabelScore:
     return label_accuracy(tfidf.transform(train.counts()), train.labels, tfidf.transform(counts), test.labels)
 
 
-def _classify(theta: Any, classes: NDArray[np.generic], new_theta: Any) -> NDArray[np.generic]:
+def _classify(theta: Matrix, classes: NDArray[np.generic], new_theta: Matrix) -> NDArray[np.generic]:
     """Predict the class of each new document; if training documents have a single class, return that class."""
     from sklearn.linear_model import LogisticRegression
 
@@ -229,7 +231,7 @@ class PerplexityOptions:
                 raise InputError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
 
 
-def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -> dict[str, Any]:
+def measure_model(model: TopicModel, split: Split, options: PerplexityOptions) -> dict[str, object]:
     """Return all measures of a fitted model, None if one does not apply, and the top words of its topics."""
     train, test = split.train, split.test
     score, baseline = None, float("nan")

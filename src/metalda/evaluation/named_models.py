@@ -1,15 +1,18 @@
-"""Models by name: unfitted estimators, or texts such as ``metalda:doc_prior=default,word_prior=0.01``."""
+"""GivenModels by name: unfitted estimators, or texts such as ``metalda:doc_prior=default,word_prior=0.01``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from metalda.errors import InputError
 from metalda.models.base import TopicModel
+from metalda.models.fitted import Parameters
 from metalda.models.registry import find_model, parameters_of
+
+GivenModels: TypeAlias = str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel]
 
 NOT_IN_NAMES = ("vocabulary", "word_features", "embeddings", "n_jobs", "random_state", "verbose")
 _COMMA = re.compile(r",(?![^()]*\))")  # a comma in s(year, df=5) is part of a formula
@@ -42,9 +45,7 @@ def split_names(texts: Iterable[str]) -> list[str]:
     return names
 
 
-def name_models(
-    models: str | Iterable[str | TopicModel] | Mapping[str, str | TopicModel], common: Mapping[str, Any]
-) -> list[NamedModel]:
+def name_models(models: GivenModels, common: Parameters) -> list[NamedModel]:
     """Return the models, each made by name with the common parameters that it has; estimators keep their own.
 
     Names and parameters are checked here, before any document is read.
@@ -65,7 +66,7 @@ def name_models(
     return found
 
 
-def _named(models: Any) -> Iterator[tuple[str, str | TopicModel]]:
+def _named(models: GivenModels) -> Iterator[tuple[str, str | TopicModel]]:
     if isinstance(models, Mapping):
         pairs = list(models.items())
     else:
@@ -77,7 +78,7 @@ def _named(models: Any) -> Iterator[tuple[str, str | TopicModel]]:
         yield name, model
 
 
-def _make(text: str, common: Mapping[str, Any]) -> TopicModel:
+def _make(text: str, common: Parameters) -> TopicModel:
     """Make the model that a name with parameters describes."""
     name, colon, rest = text.partition(":")
     model = find_model(name)
@@ -96,7 +97,7 @@ def _make(text: str, common: Mapping[str, Any]) -> TopicModel:
     return model(**parameters)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> str | float | None:
     """Parse a number, none, true or false; other text stays text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

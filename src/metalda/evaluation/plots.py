@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metalda.errors import InputError, missing_extra
 from metalda.meta.label_index import LabelIndex
+from metalda.meta.terms import ColumnValue
 from metalda.models.base import TopicModel
 from metalda.models.effects import require_effects
-from metalda.models.prevalence import N_POINTS, default_values, frequent_values, require_columns, shown_value
+from metalda.models.prevalence import (
+    N_POINTS,
+    ColumnValues,
+    default_values,
+    frequent_values,
+    require_columns,
+    shown_value,
+)
 from metalda.storage import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+Contrast = tuple[str | Iterable[str], str | Iterable[str]]
 
 _PANELS = {  # by measure; those without a value are not drawn
     "perplexity": "perplexity (lower is better)",
@@ -35,7 +50,7 @@ _LETTER_WIDTH = 0.08  # inches
 _MAX_INCHES = 60  # of a figure
 
 
-def plot_search(table: pd.DataFrame) -> Any:
+def plot_search(table: pd.DataFrame) -> NDArray[np.object_]:
     """Plot the table of `search_k`: a panel per measure over the number of topics.
 
     Bars are one standard deviation over seeds.
@@ -81,12 +96,12 @@ def plot_effects(
     labels: str | Iterable[str] | None = None,
     topics: int | Iterable[int] | None = None,
     *,
-    contrast: tuple[str | Iterable[str], str | Iterable[str]] | None = None,
+    contrast: Contrast | None = None,
     features: bool = False,
     interval: float = 0.9,
     style: str = "auto",
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Plot the effects of labels on topics, with intervals over the draws.
 
     Parameters
@@ -141,11 +156,11 @@ def plot_prevalence(
     by: str | None = None,
     topics: int | Iterable[int] | None = None,
     *,
-    at: Mapping[str, Any] | None = None,
+    at: ColumnValues | None = None,
     contrast: bool = False,
     interval: float = 0.9,
     n_points: int = N_POINTS,
-) -> Any:
+) -> NDArray[np.object_]:
     """Plot the expected proportion of topics over a number or a label column, a panel for each topic.
 
     Parameters
@@ -221,11 +236,11 @@ def _prevalence(
     model: TopicModel,
     over: str,
     by: str | None,
-    at: Mapping[str, Any],
+    at: ColumnValues,
     contrast: bool,
     interval: float,
     n_points: int,
-) -> tuple[pd.DataFrame, list[Any]]:
+) -> tuple[pd.DataFrame, list[ColumnValue]]:
     """Return the table of a plot, and the values of `by`."""
     require_effects(model, "label")
     require_columns(model.fitted_, over, by, *at)
@@ -233,16 +248,15 @@ def _prevalence(
         raise InputError(f"over and by are both {over!r}: give two columns")
     if n_points < 2:
         raise InputError(f"n_points must be at least 2, not {n_points!r}")
-    values = {over: default_values(model.fitted_, over, n_points), **dict(at)}
+    given = {over: default_values(model.fitted_, over, n_points), **at}
     if by is not None and by not in at:
-        values[by] = frequent_values(model.fitted_, by)
+        given[by] = frequent_values(model.fitted_, by)
+    values = {column: [own] if isinstance(own, str | int | float) else own for column, own in given.items()}
     for column, own in values.items():
-        if isinstance(own, str | int | float):
-            values[column] = own = [own]
         if column not in (over, by) and len(own) > 1:
             raise InputError(f"at[{column!r}] has {len(own):,} values: give one, or draw a line for each with by")
     table = model.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
-    table.attrs["reference"] = shown_value(by or over, values[by or over][0])
+    table.attrs["reference"] = shown_value(by or over, next(iter(values[by or over])))
     return table, [] if by is None else list(dict.fromkeys(table[by]))
 
 
@@ -252,7 +266,7 @@ def _most_changing(table: pd.DataFrame) -> list[int]:
     return sorted(int(topic) for topic in ranges.nlargest(MAX_PANELS).index)
 
 
-def _draw_prevalence(ax: Any, table: pd.DataFrame, over: str, by: str | None, lines: Sequence[Any]) -> None:
+def _draw_prevalence(ax: Axes, table: pd.DataFrame, over: str, by: str | None, lines: Sequence[ColumnValue]) -> None:
     """Draw the lines of a panel: curves over numbers, points over labels."""
     parts = [table] if by is None else [table[table[by] == value] for value in lines]
     labels = [None] if by is None else [f"\u200b{_name(shown_value(by, value))}" for value in lines]
@@ -274,7 +288,7 @@ def _draw_prevalence(ax: Any, table: pd.DataFrame, over: str, by: str | None, li
 
 
 def _effects(
-    model: TopicModel, labels: str | Iterable[str] | None, contrast: Any, features: bool, interval: float
+    model: TopicModel, labels: str | Iterable[str] | None, contrast: Contrast | None, features: bool, interval: float
 ) -> tuple[pd.DataFrame, str]:
     kind = "feature" if features else "label"
     require_effects(model, kind)
@@ -304,7 +318,7 @@ def of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics:
     return table[table["topic"].isin(wanted)]
 
 
-def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
+def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Axes | None) -> Axes:
     """Draw a line for each effect, a color for each label, and the topics from top to bottom."""
     by_label = kind in table
     groups = [(name, part) for name, part in table.groupby(kind, sort=False)] if by_label else [(None, table)]
@@ -332,7 +346,7 @@ def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: fl
     return ax
 
 
-def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Any) -> Any:
+def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Axes | None) -> Axes:
     """Draw a cell for each label and topic; faint if the interval contains 0."""
     names = list(dict.fromkeys(table[kind]))
     topics = list(dict.fromkeys(table["topic"]))
@@ -354,7 +368,7 @@ def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: f
     return ax
 
 
-def _axes(ax: Any, width: float, height: float) -> Any:
+def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
@@ -379,13 +393,13 @@ def _name(name: object) -> str:
     return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1] + "…"
 
 
-def _name_ticks(axis: Any, places: Iterable[int], names: Sequence[str], **how: Any) -> None:
+def _name_ticks(axis: Axis, places: Iterable[int], names: Sequence[str], **how: Any) -> None:
     axis.set_ticks(list(places), labels=list(names), fontsize="small", **how)
     for text in axis.get_ticklabels():
         _show_literally(text)
 
 
-def _show_literally(text: Any) -> None:
+def _show_literally(text: Text) -> None:
     """Show the text literally: a label such as $x^2$ is not a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
@@ -412,7 +426,7 @@ def check_figure_path(path: Path) -> None:
         raise InputError(f"{path}: is a folder; give the name of a file")
 
 
-def new_figure(**options: Any) -> Any:
+def new_figure(**options: Any) -> Figure:
     """Return a figure that pyplot does not know, so that it is neither shown nor kept."""
     try:
         from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from itertools import islice, repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from metalda.kernels.border import frozen
 from metalda.kernels.windows import build_table, count_windows, find_words
 from metalda.training.distributed.cluster import Cluster
 
+B = TypeVar("B")  # a batch
 _BATCH_TOKENS = 1 << 20
 _TASK_BATCHES = 4  # batches that a worker of a cluster counts at a time
 
@@ -34,17 +35,18 @@ class ReferenceDocuments(NamedTuple):
     offsets: NDArray[np.integer]
 
 
-Encoder = Callable[[Any], ReferenceDocuments]
+Encoder: TypeAlias = Callable[[B], ReferenceDocuments]
+TextBatch = Sequence[str | Sequence[str]]  # texts, or lists of tokens
 
 
-def text_encoder(words: Sequence[str], *, lowercase: bool, token_pattern: str) -> Encoder:
+def text_encoder(words: Sequence[str], *, lowercase: bool, token_pattern: str) -> Encoder[TextBatch]:
     """Return an encoder of lists of texts or token lists. Texts with the default token pattern use compiled code."""
     analyze = make_analyzer(Schema(lowercase=lowercase, token_pattern=token_pattern, stop_words=None))
     id_of = {word: i for i, word in enumerate(words)}
     fast = _fast_encoder(words, lowercase=lowercase) if token_pattern == TOKEN_PATTERN else None
 
-    def encode(documents: Sequence[str | Sequence[str]]) -> ReferenceDocuments:
-        if fast is not None and all(isinstance(document, str) for document in documents):
+    def encode(documents: TextBatch) -> ReferenceDocuments:
+        if fast is not None and _are_texts(documents):
             return fast(documents)
         found, offsets = array("i"), array("q", [0])
         try:
@@ -59,7 +61,11 @@ def text_encoder(words: Sequence[str], *, lowercase: bool, token_pattern: str) -
     return encode
 
 
-def _fast_encoder(words: Sequence[str], *, lowercase: bool) -> Encoder:
+def _are_texts(documents: TextBatch) -> TypeGuard[Sequence[str]]:
+    return all(isinstance(document, str) for document in documents)
+
+
+def _fast_encoder(words: Sequence[str], *, lowercase: bool) -> Encoder[Sequence[str]]:
     """Return an encoder of texts with `TOKEN_PATTERN`."""
     word_characters, word_ends = _characters(words)
     word_offsets = frozen(np.concatenate(([0], word_ends)), np.int64)
@@ -94,7 +100,7 @@ def _word_characters() -> NDArray[np.bool_]:
     return frozen(table, np.bool_)
 
 
-def corpus_batches(corpus: Corpus, words: Sequence[str]) -> tuple[Iterable[range], Encoder]:
+def corpus_batches(corpus: Corpus, words: Sequence[str]) -> tuple[Iterable[range], Encoder[range]]:
     """Return batches of a corpus, about a million tokens each, and their encoder."""
     id_of: Mapping[str, int] = {word: i for i, word in enumerate(words)}
     ids = np.array([id_of.get(word, -1) for word in corpus.vocabulary], np.int32)
@@ -145,7 +151,7 @@ class WindowCounter:
         self.n_tokens += other.n_tokens
 
 
-def count_batches(batches: Iterable[Any], encode: Encoder, counter: WindowCounter, n_jobs: int) -> WindowCounter:
+def count_batches(batches: Iterable[B], encode: Encoder[B], counter: WindowCounter, n_jobs: int) -> WindowCounter:
     """Encode and count all batches, with a few in memory at a time. The counts do not depend on `n_jobs`."""
     if n_jobs == 1:
         for batch in batches:
@@ -156,7 +162,7 @@ def count_batches(batches: Iterable[Any], encode: Encoder, counter: WindowCounte
     for each in counters:
         idle.put(each)
 
-    def work(batch: Any) -> None:
+    def work(batch: B) -> None:
         documents = encode(batch)
         own = idle.get()
         try:
@@ -196,7 +202,10 @@ class TaskCounts(NamedTuple):
 
 
 def count_on(
-    cluster: Cluster, batches: Iterable[Any], texts: TextSearch | None, counter: WindowCounter
+    cluster: Cluster,
+    batches: Iterable[ReferenceDocuments] | Iterable[TextBatch],
+    texts: TextSearch | None,
+    counter: WindowCounter,
 ) -> WindowCounter:
     """Count batches of texts, or of encoded documents, on the workers of a cluster."""
     settings = len(counter.together), counter.window, counter.as_gensim
@@ -208,7 +217,7 @@ def count_on(
     return counter
 
 
-def _in_tasks(batches: Iterable[Any]) -> Iterator[list[Any]]:
+def _in_tasks(batches: Iterable[B]) -> Iterator[list[B]]:
     """Group batches, so that sending a task costs less than counting it."""
     source = iter(batches)
     while task := list(islice(source, _TASK_BATCHES)):
@@ -225,6 +234,6 @@ def _count(batches: list[Any], texts: TextSearch | None, settings: tuple[int, in
 
 
 @lru_cache(maxsize=2)
-def _encoder(texts: TextSearch) -> Encoder:
+def _encoder(texts: TextSearch) -> Encoder[TextBatch]:
     """Return the encoder; a worker makes it once for all its tasks."""
     return text_encoder(texts.words, lowercase=texts.lowercase, token_pattern=texts.token_pattern)

@@ -13,20 +13,23 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import Field, asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from metalda.errors import StorageError
 from metalda.storage.manifest import package_version
 from metalda.training.checkpoint import Checkpoint
+from metalda.utils.checks import JsonObject
 
 if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
@@ -38,7 +41,7 @@ _SUFFIX = ".jsonl"
 class Run(Protocol):
     """A frozen dataclass of plain data. Two runs with equal fields have equal results, apart from times."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
 
     @property
     def file(self) -> str:
@@ -48,7 +51,7 @@ class Run(Protocol):
 class Job(Run, Protocol):
     """A run with a method that computes its result."""
 
-    def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
+    def run(self, checkpoint: Path, data: Path | None) -> dict[str, object]:
         """Return the result as plain data. Ctrl-C raises KeyboardInterrupt after saving the checkpoint."""
 
 
@@ -74,16 +77,16 @@ class RunStore:
 
     folder: Path
 
-    def find(self, run: Run) -> dict[str, Any] | None:
+    def find(self, run: Run) -> JsonObject | None:
         """Return the result of a run, or None if it has not been run."""
         record = _read(self.folder / f"{run.file}{_SUFFIX}").get(_key(run))
         if record is None:
             return None
         self._drop_checkpoint(run)
-        result: dict[str, Any] = record["result"]
+        result: JsonObject = record["result"]
         return result
 
-    def keep(self, run: Run, result: Mapping[str, Any]) -> None:
+    def keep(self, run: Run, result: Mapping[str, object]) -> None:
         """Append a result, with its machine and time, and delete the run's checkpoint."""
         origin = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "metalda": package_version()}
         origin |= {"machine": platform.machine(), "python": platform.python_version()}
@@ -91,7 +94,7 @@ class RunStore:
         _append(self.folder / f"{run.file}{_SUFFIX}", json.dumps(record, allow_nan=False).encode("ascii"))
         self._drop_checkpoint(run)
 
-    def all(self, kind: type[R]) -> Iterator[tuple[R, dict[str, Any]]]:
+    def all(self, kind: type[R]) -> Iterator[tuple[R, JsonObject]]:
         """Yield all runs of a kind with their results, in an order that does not depend on when they were run."""
         for file in sorted(self.folder.glob(f"*{_SUFFIX}")):
             for _, record in sorted(_read(file).items()):
@@ -111,18 +114,18 @@ def _key(run: Run) -> str:
     return _canonical(type(run).__name__, asdict(run))
 
 
-def _canonical(kind: str, fields: dict[str, Any]) -> str:
+def _canonical(kind: str, fields: Mapping[str, object]) -> str:
     return json.dumps([kind, fields], sort_keys=True, allow_nan=False)
 
 
-def _restore(kind: type[R], fields: dict[str, Any], file: Path) -> R:
+def _restore(kind: type[R], fields: JsonObject, file: Path) -> R:
     try:
         return kind(**fields)
     except TypeError as error:
         raise StorageError(f"{file}: has a {kind.__name__} of another version ({error}); use a new folder") from error
 
 
-def _read(file: Path) -> dict[str, dict[str, Any]]:
+def _read(file: Path) -> dict[str, JsonObject]:
     """Return the records of a file by their keys. Of two records of one run the first counts."""
     try:
         status = file.stat()
@@ -132,11 +135,11 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
 
 
 @lru_cache(maxsize=16)
-def _parse(file: Path, size: int, modified: int) -> dict[str, dict[str, Any]]:
+def _parse(file: Path, size: int, modified: int) -> dict[str, JsonObject]:
     """Parse a file once for each of its states, so that a damaged line is reported once."""
     with _locked(file, "rb") as opened:
         lines = opened.read().splitlines()
-    records: dict[str, dict[str, Any]] = {}
+    records: dict[str, JsonObject] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -242,7 +245,7 @@ def _without_early_stop_warning() -> Iterator[None]:
         logger.removeFilter(passes)
 
 
-def progress_bar(n_runs: int, n_done: int = 0, *, verbose: bool = True) -> Any:
+def progress_bar(n_runs: int, n_done: int = 0, *, verbose: bool = True) -> tqdm:
     """Return a progress bar, which is shown on a terminal only."""
     from tqdm import tqdm
 

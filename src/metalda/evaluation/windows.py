@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from metalda.corpus.files import MAX_DOCUMENT_BYTES
 from metalda.corpus.formats import is_saved
 from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
-from metalda.corpus.stream import Stream, locate_data
+from metalda.corpus.stream import Location, Stream, locate_data
 from metalda.errors import InputError, StorageError
 from metalda.evaluation.reference import (
     TextSearch,
@@ -30,6 +29,7 @@ from metalda.evaluation.reference import (
 from metalda.storage import read_folder, write_folder
 from metalda.training.distributed.cluster import Cluster
 from metalda.utils.checks import (
+    Array,
     check_array,
     check_ascending,
     check_flag,
@@ -42,6 +42,9 @@ from metalda.utils.checks import (
     reading_damage,
 )
 from metalda.utils.threads import count_jobs
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Reference = str | os.PathLike[str] | Corpus | Iterable[str | Sequence[str]]
 
@@ -93,7 +96,7 @@ class WindowCounts:
     n_short: int
     n_tokens: int
     as_gensim: bool = False
-    source: dict[str, Any] = field(default_factory=dict)
+    source: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
@@ -147,7 +150,7 @@ class WindowCounts:
         return f"WindowCounts: {len(self.words):,} words ({len(self.missing):,} missing), {self.n_windows:,} {windows}"
 
 
-def _unpack_pairs(places: NDArray[Any], counts: NDArray[Any], n_words: int, n_windows: int) -> NDArray[np.int64]:
+def _unpack_pairs(places: Array, counts: Array, n_words: int, n_windows: int) -> NDArray[np.int64]:
     """Return the matrix of counts, given those that are not 0 and their places in it."""
     check_array("places", places, np.int64, (None,))
     check_array("counts", counts, np.int64, places.shape)
@@ -179,7 +182,7 @@ def count_windows(
     as_gensim: bool = False,
     n_jobs: int | None = 1,
     verbose: bool = False,
-    client: Any = None,
+    client: Client | None = None,
 ) -> WindowCounts:
     """Count the windows of a reference corpus that contain words and pairs of words, in one pass.
 
@@ -226,10 +229,9 @@ def count_windows(
     if n_jobs == 0:
         raise InputError("n_jobs=0: give at least 1 thread, or -1 for all cores")
     chosen = fixed_vocabulary(words if isinstance(words, str) else list(dict.fromkeys(words)))
-    source: dict[str, Any] = {}
-    batches: Iterable[Any]
+    source: dict[str, object] = {}
     texts = TextSearch(chosen, lowercase, token_pattern)
-    path: Any = locate_data(reference) if isinstance(reference, str | os.PathLike | Stream) else None
+    path = locate_data(reference) if isinstance(reference, str | os.PathLike | Stream) else None
     if path is not None:
         how = {"text": text, "format": format, "encoding": encoding}
         source = describe_file(path, **how, lowercase=lowercase, token_pattern=token_pattern)
@@ -237,10 +239,16 @@ def count_windows(
             if text is not None or format is not None:
                 raise InputError(f"{path}: is a prepared corpus: remove text= (--text) and format=")
             reference = Corpus.load(path)
+    counter = WindowCounter(len(chosen), int(window), as_gensim)
     if isinstance(reference, Corpus):
-        batches, encode = corpus_batches(reference, chosen)
+        ranges, encode = corpus_batches(reference, chosen)
+        if client is None:
+            count_batches(ranges, encode, counter, count_jobs(n_jobs))
+        else:
+            count_on(Cluster(client), map(encode, ranges), None, counter)
     else:
         if isinstance(reference, str | os.PathLike | Stream):
+            assert path is not None
             blocks = read_blocks(
                 path,
                 text=text,
@@ -251,14 +259,11 @@ def count_windows(
             )
         else:
             blocks = in_blocks(reference)
-        batches, encode = blocks, text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
-    counter = WindowCounter(len(chosen), int(window), as_gensim)
-    if client is None:
-        count_batches(batches, encode, counter, count_jobs(n_jobs))
-    elif isinstance(reference, Corpus):
-        count_on(Cluster(client), map(encode, batches), None, counter)
-    else:
-        count_on(Cluster(client), batches, texts, counter)
+        encode_texts = text_encoder(chosen, lowercase=lowercase, token_pattern=token_pattern)
+        if client is None:
+            count_batches(blocks, encode_texts, counter, count_jobs(n_jobs))
+        else:
+            count_on(Cluster(client), blocks, texts, counter)
     if not counter.n_documents:
         raise InputError(f"{source.get('name', 'the reference')}: no documents")
     return WindowCounts(
@@ -274,7 +279,8 @@ def count_windows(
     )
 
 
-def describe_file(path: Path, **reading: Any) -> dict[str, Any]:
+def describe_file(path: Location, **reading: object) -> dict[str, object]:
     """Describe a reference by its name, size and reading options, to recognize its counts."""
     file = path / "corpus.json" if is_saved(path) else path
-    return {"name": path.name, "bytes": file.stat().st_size if file.is_file() else None, **reading}
+    size = None if isinstance(file, Stream) or not file.is_file() else file.stat().st_size
+    return {"name": path.name, "bytes": size, **reading}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from metalda.evaluation.runs import RunStore
 from metalda.experiments.paper import BY_LABEL, COHERENCE_TOPICS
 from metalda.experiments.registry import EXPERIMENTS, SHARES
 from metalda.experiments.tables import Cell, Plan
 from metalda.experiments.training import Key, TrainingRun
+from metalda.utils.checks import JsonObject
 
 OURS = "MetaLDA"
 SHORT, REGULAR = ("ws", "tmn", "an"), ("reuters", "20ng", "nyt")
@@ -64,7 +65,7 @@ class Finding:
             return "true"
         return f"false in {len(self.exceptions)} of {len(self.checks)} comparisons"
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JsonObject:
         """Return the finding as plain data."""
         checks = [check._asdict() for check in self.checks]
         return {"statement": self.statement, "verdict": self.verdict, "checks": checks}

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from metalda.evaluation.plots import new_figure, save_figure
 from metalda.experiments.paper import BY_LABEL, MODELS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from metalda.experiments.tables import Cell, Table
 
-Draw = Callable[[Any, Sequence["Cell"]], None]
+Draw: TypeAlias = "Callable[[Figure, Sequence[Cell]], None]"
 
 MIN_FOR_LINES = 3  # numbers of topics
 THE_PAPER = "the paper"
@@ -32,7 +35,7 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
     With too few numbers of topics for lines, the panel has bars for the number that most models have.
     """
 
-    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells if cell.key.model not in BY_LABEL))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
             by_model = _by_model(cells, dataset)
@@ -43,12 +46,13 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
                 axes.set_title(f"{dataset}, {topics} topics")
                 continue
             for model, own in by_model:
-                line = _line(axes, [cell.key.topics for cell in own], own, model)
+                line = _line(axes, [cell.key.topics or 0 for cell in own], own, model)
                 marks = [(cell.key.topics, cell.paper.mean) for cell in own if cell.paper is not None]
                 if marks:
                     axes.plot(*zip(*marks, strict=True), "o", color=line, fillstyle="none", linestyle=":", linewidth=1)
             axes.set(title=dataset, xlabel="topics", ylabel=measure)
-            axes.xaxis.get_major_locator().set_params(integer=True)
+            locator: Any = axes.xaxis.get_major_locator()  # a MaxNLocator
+            locator.set_params(integer=True)
             if log:
                 axes.set_yscale("log")
         _legend(figure)
@@ -56,15 +60,15 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
     return draw
 
 
-def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
+def draw_by_share(unseen: Mapping[tuple[str, float | None], float]) -> Draw:
     """Return a function that draws a panel per dataset: lines over the share of training documents."""
 
-    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells))
         for axes, (dataset, topics) in zip(_panels(figure, len(panels)), panels, strict=True):
             shares = sorted({cell.key.share for cell in cells if cell.key.dataset == dataset and cell.key.share})
             for model, own in _by_model([cell for cell in cells if cell.key.topics == topics], dataset):
-                _line(axes, [cell.key.share for cell in own], own, model)
+                _line(axes, [cell.key.share or 0 for cell in own], own, model)
             axes.set(
                 title=f"{dataset}, {topics} topics",
                 xlabel="documents trained on, out-of-vocabulary words",
@@ -79,7 +83,7 @@ def draw_by_share(unseen: Mapping[tuple[Any, ...], float]) -> Draw:
 def draw_bars(measure: str) -> Draw:
     """Return a function that draws a panel per dataset: a bar for each model, the paper's results as hollow marks."""
 
-    def draw(figure: Any, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
             _bars(axes, [cell for cell in cells if cell.key.dataset == dataset], measure)
@@ -88,7 +92,7 @@ def draw_bars(measure: str) -> Draw:
     return draw
 
 
-def _bars(axes: Any, cells: Sequence[Cell], measure: str) -> None:
+def _bars(axes: Axes, cells: Sequence[Cell], measure: str) -> None:
     own = cells[::-1]
     names = [cell.key.model for cell in own]
     axes.barh(names, [cell.mean for cell in own], xerr=[cell.deviation or 0 for cell in own], color="#7aa6c2")
@@ -99,7 +103,7 @@ def _bars(axes: Any, cells: Sequence[Cell], measure: str) -> None:
     axes.set_xlabel(measure)
 
 
-def _panels(figure: Any, n: int) -> Sequence[Any]:
+def _panels(figure: Figure, n: int) -> Sequence[Axes]:
     figure.set_size_inches(5.5 * max(n, 1), 5)
     return figure.subplots(1, n, squeeze=False)[0] if n else []
 
@@ -110,7 +114,7 @@ def _by_model(cells: Sequence[Cell], dataset: str) -> list[tuple[str, list[Cell]
     return [(model, [c for c in own if c.key.model == model]) for model in dict.fromkeys(c.key.model for c in own)]
 
 
-def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any:
+def _line(axes: Axes, x: Sequence[float], cells: Sequence[Cell], model: str) -> str:
     """Draw means with standard deviations; return the color, which a model has in every plot."""
     color = f"C{list(MODELS).index(model) % 10}"
     style = "-" if list(MODELS).index(model) < 10 else "--"
@@ -121,7 +125,7 @@ def _line(axes: Any, x: Sequence[Any], cells: Sequence[Cell], model: str) -> Any
     return color
 
 
-def _legend(figure: Any) -> None:
+def _legend(figure: Figure) -> None:
     """Draw one legend for all panels."""
     named = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)

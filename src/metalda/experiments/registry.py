@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -80,7 +79,9 @@ def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
     for dataset, topics in dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells):
         own = [cell for cell in cells if (cell.key.dataset, cell.key.topics) == (dataset, topics)]
         shares = sorted({cell.key.share for cell in own if cell.key.share is not None})
-        columns = {share: f"{share:.0%}, {unseen[dataset, share]:.0%} unseen" for share in shares}
+        columns: dict[float | None, str] = {
+            share: f"{share:.0%}, {unseen[dataset, share]:.0%} unseen" for share in shares
+        }
         texts = {(cell.key.model, cell.key.share): cell.show(",.0f") for cell in own}
         lines += [*grid(f"{dataset}, {topics} topics, trained on", columns, texts), ""]
     return Table("\n".join(lines), cells, draw_by_share(unseen))
@@ -149,7 +150,7 @@ class TimingRun(PaperRun):
         """Return None, because all runs are timed with the same numbers of iterations."""
         return None
 
-    def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
+    def run(self, checkpoint: Path, data: Path | None) -> dict[str, object]:
         """Time the mean over iterations: regressions and topic vectors are learned in some of them only."""
         material = load_material(self.dataset, data)
         train, _ = material.split(seed=0, share=None)

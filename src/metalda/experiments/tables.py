@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from metalda.errors import InputError
 from metalda.evaluation.runs import Job, RunStore
 from metalda.experiments.paper import BY_LABEL, ITERATIONS, MODELS, Figure
+from metalda.experiments.plots import Draw
 from metalda.experiments.training import DATASETS, Key
+from metalda.utils.checks import JsonObject
+
+C = TypeVar("C")  # a column
 
 BETTER, WITHIN, WORSE = "better", "within", "worse"
 
@@ -74,7 +78,7 @@ class Cell:
         change = f"{self.difference:+.1%}" if self.lower_is_better else f"{self.mean - self.paper.mean:+{form}}"
         return f"{ours} ({theirs}: {change}, {self.verdict})"
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JsonObject:
         """Return the cell as plain data."""
         paper = None if self.paper is None else self.paper._asdict()
         ours = {"mean": self.mean, "deviation": self.deviation, "runs": len(self.values), "iterations": self.iterations}
@@ -82,8 +86,8 @@ class Cell:
 
 
 def gather(
-    results: Iterable[tuple[CellRun, dict[str, Any]]],
-    value: Callable[[dict[str, Any]], float | None],
+    results: Iterable[tuple[CellRun, JsonObject]],
+    value: Callable[[JsonObject], float | None],
     paper: Mapping[tuple[str, str, int | None], Figure],
     *,
     lower_is_better: bool = True,
@@ -101,7 +105,7 @@ def gather(
     ]
 
 
-def _order(item: tuple[Key, Any]) -> tuple[Any, ...]:
+def _order(item: tuple[Key, object]) -> tuple[str, int, int, float]:
     """Return a sort key: models in the order of the paper."""
     key = item[0]
     return key.dataset, list(MODELS).index(key.model), key.topics or 0, key.share or 0
@@ -124,7 +128,7 @@ def _grid(corner: str, cells: Sequence[Cell], form: str) -> list[str]:
     return grid(corner, columns, {(cell.key.model, cell.key.topics): cell.show(form) for cell in cells})
 
 
-def grid(corner: str, columns: Mapping[Any, str], texts: Mapping[tuple[str, Any], str]) -> list[str]:
+def grid(corner: str, columns: Mapping[C, str], texts: Mapping[tuple[str, C], str]) -> list[str]:
     """Return the lines of a Markdown table from texts by row and column; missing texts are empty cells."""
     lines = [f"| {' | '.join([corner, *columns.values()])} |", "|---" * (len(columns) + 1) + "|"]
     rows = dict.fromkeys(row for row, _ in texts)
@@ -166,7 +170,7 @@ class Table(NamedTuple):
 
     text: str
     cells: Sequence[Cell]
-    draw: Callable[[Any, Sequence[Cell]], None]  # on a matplotlib figure
+    draw: Draw
 
 
 class Experiment(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from metalda.evaluation.runs import fit_whole
 from metalda.experiments.paper import MODELS
 from metalda.meta import Embeddings, WordFeatures
 from metalda.models.base import TopicModel
+from metalda.models.fitted import Parameters
 from metalda.models.registry import find_model, parameters_of
 from metalda.models.saving import fingerprint_corpus
 
@@ -53,7 +54,7 @@ class Material:
         return train, test
 
     @property
-    def for_words(self) -> Mapping[str, Any]:
+    def for_words(self) -> Parameters:
         """Return the parameters `word_features` and `embeddings`, for models that have them."""
         return {"word_features": self.word_features, "embeddings": self.embeddings}
 
@@ -133,9 +134,13 @@ class TrainingRun(PaperRun):
         """Return the key of the cell of the run."""
         return super().key._replace(share=self.share)
 
-    def make_model(self, for_words: Mapping[str, Any], **others: Any) -> TopicModel:
+    def make_model(self, for_words: Parameters, **others: object) -> TopicModel:
         """Return the unfitted model with the paper's settings; `others` replace those that it has."""
-        settings = {"n_components": self.topics, "topics_per_label": self.topics, "n_iter": self.iterations}
+        settings: dict[str, object] = {
+            "n_components": self.topics,
+            "topics_per_label": self.topics,
+            "n_iter": self.iterations,
+        }
         settings |= {
             "initial_iterations": self.iterations * 3 // 4,
             "random_state": self.seed,
@@ -147,7 +152,7 @@ class TrainingRun(PaperRun):
         known = parameters_of(find_model(name.partition(":")[0]))
         return name_models(name, {each: settings[each] for each in settings if each in known})[0].model
 
-    def run(self, checkpoint: Path, data: Path | None) -> dict[str, Any]:
+    def run(self, checkpoint: Path, data: Path | None) -> dict[str, object]:
         """Train the model and return its measures."""
         material = load_material(self.dataset, data)
         train, test = material.split(self.seed, self.share)
@@ -157,8 +162,8 @@ class TrainingRun(PaperRun):
         return {"corpus": fingerprint_corpus(material.corpus), **_measure(model, self, train, test)}
 
 
-def _measure(model: TopicModel, job: TrainingRun, train: Corpus, test: Corpus) -> dict[str, Any]:
-    result: dict[str, Any] = {
+def _measure(model: TopicModel, job: TrainingRun, train: Corpus, test: Corpus) -> dict[str, object]:
+    result: dict[str, object] = {
         "documents": [len(train), len(test)],
         "topics": len(model.components_),
         "perplexity": _perplexity(model, test),
@@ -174,6 +179,6 @@ def _measure(model: TopicModel, job: TrainingRun, train: Corpus, test: Corpus) -
     return result
 
 
-def _perplexity(model: TopicModel, test: Corpus, **how: Any) -> dict[str, float]:
+def _perplexity(model: TopicModel, test: Corpus, unseen: str = "ignore") -> dict[str, float]:
     """Return the perplexity of the last state, as in the paper, and of averaged draws."""
-    return {draws: model.perplexity(test, draws=draws, **how) for draws in ("last", "mean")}
+    return {draws: model.perplexity(test, draws=draws, unseen=unseen) for draws in ("last", "mean")}

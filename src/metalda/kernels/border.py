@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numba
 import numpy as np
@@ -27,7 +27,10 @@ from numba.core.caching import FunctionCache
 from numba.core.datamodel import PrimitiveModel
 from numba.extending import intrinsic, register_model
 from numba.misc.appdirs import user_cache_dir
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
+
+Kernel: TypeAlias = Any  # a function that Numba has compiled, or with NUMBA_DISABLE_JIT=1 the function itself
+S = TypeVar("S", bound=np.generic)
 
 COMPILED = not numba.config.DISABLE_JIT
 LANES = 32  # float32 values of one vector: two registers of AVX-512, four of AVX2, eight of NEON
@@ -36,7 +39,7 @@ LANES = 32  # float32 values of one vector: two registers of AVX-512, four of AV
 # that sums must therefore not store to arrays: for a loop with a store, the compiler emits a vectorized and a scalar
 # version, which sum in different orders, and the addresses of the arrays decide which one runs.
 _FASTMATH = {"reassoc", "contract", "nsz"}
-_compiled: list[Any] = []
+_compiled: list[Kernel] = []
 
 
 def _cache_folder() -> str:
@@ -52,7 +55,7 @@ _CACHE_FOLDER = _cache_folder()
 class _Cache(FunctionCache):
     """Numba's cache; a full disk or a damaged file costs the time of a compilation, and nothing else."""
 
-    def load_overload(self, *signature: Any) -> Any:
+    def load_overload(self, *signature):
         try:
             return super().load_overload(*signature)
         except Exception:  # whatever unpickling raises
@@ -60,12 +63,12 @@ class _Cache(FunctionCache):
                 self.flush()
             return None
 
-    def save_overload(self, *overload: Any) -> None:
+    def save_overload(self, *overload):
         with suppress(OSError):
             super().save_overload(*overload)
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., object]) -> Kernel:
     """Compile a function without the GIL and cache it on disk, or only in memory if no folder can be written."""
     if not COMPILED:
         return _silent(function)
@@ -81,7 +84,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiled
 
 
-def helper(function: Callable[..., Any]) -> Any:
+def helper(function: Callable[..., object]) -> Kernel:
     """Compile a function that only kernels call into each of them."""
     if not COMPILED:
         return _silent(function)
@@ -91,17 +94,17 @@ def helper(function: Callable[..., Any]) -> Any:
 _silent = np.errstate(all="ignore")  # integers wrap around and floats overflow without a warning, as in compiled code
 
 
-def compiled_kernels() -> tuple[Any, ...]:
+def compiled_kernels() -> tuple[Kernel, ...]:
     """Return every kernel that has been imported so far."""
     return tuple(_compiled)
 
 
-def needs_compiling(*kernels: Any) -> bool:
+def needs_compiling(*kernels: Kernel) -> bool:
     """Return whether the first call of one of these has to compile it, which takes seconds."""
     return COMPILED and any(not each.signatures and not _is_cached(each) for each in kernels)
 
 
-def _is_cached(compiled: Any) -> bool:
+def _is_cached(compiled: Kernel) -> bool:
     folder = compiled.stats.cache_path
     if folder is None:
         return False
@@ -111,14 +114,14 @@ def _is_cached(compiled: Any) -> bool:
     return bool(glob.glob(os.path.join(glob.escape(folder), name)))
 
 
-def frozen(array: Any, dtype: DTypeLike) -> NDArray[Any]:
+def frozen(array: ArrayLike, dtype: type[S] | np.dtype[S]) -> NDArray[S]:
     """Return a read-only, C-contiguous view of an array with this dtype, or a copy if a view is impossible."""
-    view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
+    view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 
 
-def _intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+def _intrinsic(plain: Callable[..., object]) -> Callable[[Callable[..., object]], Kernel]:
     """Make an intrinsic; without compilation, `plain` replaces it."""
     return intrinsic if COMPILED else lambda _: plain
 
@@ -161,7 +164,7 @@ class _LanesModel(PrimitiveModel):
 _lanes = _Lanes()
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
+def _address(context, builder, array_type, array, row):
     data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
     return builder.bitcast(builder.gep(data, [builder.mul(row, row.type(LANES))]), _VECTOR.as_pointer())
 

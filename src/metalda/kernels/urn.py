@@ -12,10 +12,11 @@ moved to integers (`take_exponents`), so documents of any length need no logarit
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, uintp
+from numpy.typing import NDArray
 
 from metalda.kernels.border import helper, kernel, prefetch
 from metalda.kernels.helpers import choose_topic, give_exponents, log_rising, next_uniform, take_exponents
@@ -28,25 +29,25 @@ NEW_AT_A_TIME = 8  # the product of this many float32 values is in the range of 
 class Texts(NamedTuple):
     """Documents, the topic of each, and which tokens promote."""
 
-    words: Any
-    repeats: Any  # earlier tokens of the same word in the document
-    offsets: Any
-    topics: Any  # the same for all tokens of a document
-    promoted: Any  # whether a token promotes the neighbors of its word; empty if no word has neighbors
+    words: NDArray[np.int32]
+    repeats: NDArray[np.int32]  # earlier tokens of the same word in the document
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint16]  # the same for all tokens of a document
+    promoted: NDArray[np.uint8]  # whether a token promotes the neighbors of its word; empty if no word has neighbors
 
 
 class Neighbors(NamedTuple):
     """Similar words: those of word v are indices[starts[v]:starts[v + 1]]; ROOM entries of padding follow the last."""
 
-    starts: Any
-    indices: Any
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
     most: int  # the largest number of promotions of one document
 
 
 class UrnPriors(NamedTuple):
     """Dirichlet parameters, and the weight of a promotion relative to a token."""
 
-    alpha: Any  # by topic
+    alpha: NDArray[np.float64]  # by topic
     beta: float
     beta_sum: float  # beta V
     promotion: float
@@ -56,9 +57,9 @@ class UrnPriors(NamedTuple):
 class UrnCounts(NamedTuple):
     """The counts. Kind 0 are tokens, n; kind 1, absent if no word has neighbors, are promotions, r."""
 
-    urns: Any  # [word, kind, topic]
-    totals: Any  # [kind, topic]
-    documents: Any  # M[k]
+    urns: NDArray[np.integer]  # int32 [word, kind, topic]
+    totals: NDArray[np.integer]  # int64 [kind, topic]
+    documents: NDArray[np.integer]  # int64, M[k]
 
 
 # The helpers are short and without branches: otherwise Numba counts references to their arrays, which is slow.

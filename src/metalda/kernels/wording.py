@@ -5,6 +5,8 @@
 With phi[k, g] integrated out, the counts n[k, g, v] of a group are Dirichlet-multinomial with the parameters
 c[k] phi[k, v]. Tables t[k, g, v] ~ CRP(c[k] phi[k, v], n[k, g, v]) and q[k, g] ~ Beta(c[k], n[k, g, .]) make phi[k] and
 c[k] conjugate: phi[k] is Dirichlet with the parameters beta[k, v] + sum_g t[k, g, v], and c[k] is gamma.
+
+`draw_wordings` draws the probabilities of words on the sides of a contrast, given their counts, with another prior.
 """
 
 import math
@@ -16,6 +18,7 @@ from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import FEW, draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising
 
 SMALLEST_SHAPE = 1e-30  # so that the logarithm of a gamma variable is a finite float32
+SMALLEST_LOG, SMALLEST_DEVIATION = -300.0, 1e-100  # so that products are above 0
 
 
 @helper
@@ -138,3 +141,73 @@ def draw_concentrations(group_totals, table_totals, shape, rate, concentrations,
             if group_totals[g, k] > 0:
                 total += draw_minus_log_beta(concentrations[k], float64(group_totals[g, k]), rng)
         concentrations[k] = rng.standard_gamma(shape + table_totals[k]) / total
+
+
+@helper
+def _draw_component(count, expected, shapes, constants, log_weights, cumulative, rng):
+    """Draw the component of a deviation x ~ Gamma(a, a), given count ~ Poisson(expected x), with x integrated out.
+
+    `constants[m]` is log Γ(a + count) / Γ(a) + a log a.
+    """
+    highest = -math.inf
+    for m in range(shapes.shape[0]):
+        cumulative[m] = log_weights[m] + constants[m] - (shapes[m] + count) * math.log(shapes[m] + expected)
+        highest = max(highest, cumulative[m])
+    total = 0.0
+    for m in range(shapes.shape[0]):
+        total += math.exp(cumulative[m] - highest)
+        cumulative[m] = total
+    x, m = rng.random() * total, 0
+    while m < shapes.shape[0] - 1 and cumulative[m] <= x:
+        m += 1
+    return m
+
+
+@kernel
+def draw_wordings(counts, levels, beta, shapes, constants, log_weights, deviations, exposures, logs, rng):
+    """Draw log probabilities of words [step, side, word] on the sides of a contrast, given their counts [word, side].
+
+        p[s, v] = G[v] x[s, v] / sum_w G[w] x[s, w]      G[v] ~ Gamma(beta[v], 1)
+        x[s, v] ~ sum_m weight[m] Gamma(a[m], a[m])      weight ~ Dirichlet(1)
+
+    The deviations x have the mean 1. The weights of the shapes a are learned, so that a few deviations can be large
+    among many small ones. With exposures u[s] ~ Gamma(n[s, .], sum_v G[v] x[s, v]), every step is conjugate. Updates
+    `log_weights`, `deviations` [word, side] and `exposures`. `constants` has a row for each distinct count, and
+    `levels` [word, side] is the row of a count.
+    """
+    n_words, n_sides = counts.shape
+    n_shapes = shapes.shape[0]
+    log_base, base = np.empty(n_words), np.empty(n_words)
+    cumulative, drawn = np.empty(n_shapes), np.empty(n_shapes)
+    totals, sums = np.zeros(n_sides), np.empty(n_sides)
+    for v in range(n_words):
+        for s in range(n_sides):
+            totals[s] += counts[v, s]
+    for step in range(logs.shape[0]):
+        sums[:] = 0.0
+        for v in range(n_words):
+            shape, rate = beta[v], 1.0
+            for s in range(n_sides):
+                shape += counts[v, s]
+                rate += exposures[s] * deviations[v, s]
+            log_base[v] = max(draw_log_gamma(max(shape, SMALLEST_SHAPE), rng) - math.log(rate), SMALLEST_LOG)
+            base[v] = math.exp(log_base[v])
+            for s in range(n_sides):
+                sums[s] += base[v] * deviations[v, s]
+        for s in range(n_sides):
+            exposures[s] = rng.standard_gamma(totals[s]) / sums[s] if totals[s] > 0 else 0.0
+        drawn[:] = 1.0
+        sums[:] = 0.0
+        for v in range(n_words):
+            for s in range(n_sides):
+                count, expected = counts[v, s], exposures[s] * base[v]
+                m = _draw_component(count, expected, shapes, constants[levels[v, s]], log_weights, cumulative, rng)
+                drawn[m] += 1.0
+                x = rng.standard_gamma(shapes[m] + count) / (shapes[m] + expected)
+                deviations[v, s] = max(x, SMALLEST_DEVIATION)
+                sums[s] += base[v] * deviations[v, s]
+                logs[step, s, v] = log_base[v] + math.log(deviations[v, s])
+        for s in range(n_sides):
+            logs[step, s] -= math.log(sums[s])
+        for m in range(n_shapes):
+            log_weights[m] = draw_log_gamma(drawn[m], rng)

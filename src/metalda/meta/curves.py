@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import InputError
 from metalda.meta.formulas import LEAST_DF, MOST_DF
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 DEGREE = 3
 
@@ -51,7 +54,7 @@ class Curve:
         return cls(df, low, high, tuple(offsets.tolist()), tuple(slopes.tolist()), size)
 
     @cached_property
-    def _spline(self) -> Any:
+    def _spline(self) -> BSpline:
         from scipy.interpolate import BSpline
 
         n_basis = self.df + 1
@@ -79,6 +82,6 @@ class Curve:
             raise ValueError("a curve of the terms has no width")
 
 
-def are_finite(*values: Any) -> bool:
+def are_finite(*values: object) -> bool:
     """Return whether values, which come from a file, are finite numbers."""
     return all(isinstance(value, int | float) and np.isfinite(value) for value in values)

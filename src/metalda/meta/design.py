@@ -5,11 +5,10 @@ Documents with equal labels share a row of the design, and with it a row of Diri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from metalda.corpus.columns import columns_of_labels
 from metalda.errors import InputError, StorageError
 from metalda.meta.references import SAME, References, find_null_space, find_references
 from metalda.meta.terms import LEVELS, Terms
-from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_starts
+from metalda.utils.checks import Arrays, check_array, check_ascending, check_finite, check_indices, check_starts
 
 DEFAULT = "(default)"
 
@@ -114,7 +113,7 @@ class Design:
             grouped = self.group(columns_of_labels(self.names[:-1], schema))
         return replace(grouped, terms=terms)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return plain arrays, from which ``from_arrays`` makes the same design."""
         return {
             "row_of": self.row_of,
@@ -124,9 +123,7 @@ class Design:
         }
 
     @classmethod
-    def from_arrays(
-        cls, names: tuple[str, ...], arrays: Mapping[str, NDArray[Any]], *, zero_is_a_number: bool
-    ) -> Design:
+    def from_arrays(cls, names: tuple[str, ...], arrays: Arrays, *, zero_is_a_number: bool) -> Design:
         """Invert ``to_arrays``; StorageError if the arrays are not those of a design."""
         row_of, starts, labels, values = (arrays[name] for name in ("row_of", "starts", "labels", "values"))
         check_array("the rows of documents", row_of, np.int32, (None,))
@@ -303,7 +300,7 @@ class Design:
 
 
 def _merge_rows(
-    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]
+    indptr: NDArray[np.integer], indices: NDArray[np.integer], values: NDArray[np.floating]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number distinct rows in order of appearance; return the number of each row, and the first row of each number."""
     known: dict[bytes, int] = {}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import Corpus, NamedMatrix
@@ -19,7 +19,7 @@ from metalda.meta.cooccurrence import count_pairs, factorize, positive_informati
 from metalda.meta.vector_files import VECTOR_FORMATS, Row, VectorFormat, WantedWords, detect_format, read_rows
 from metalda.meta.word_features import WordFeatures, as_vocabulary, examples
 from metalda.storage import locate
-from metalda.utils.checks import check_array
+from metalda.utils.checks import Arrays, check_array
 from metalda.utils.packed import pack_words, unpack_words
 
 SMALLEST_SCALE = 1e-6  # of a dimension, relative to its largest value; one that varies less is rounding errors
@@ -187,14 +187,14 @@ class Embeddings:
     def _index(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_arrays(self) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the vectors."""
         words, word_offsets = pack_words(self.words)
         document = {"n_words": len(self.words), "n_dimensions": self.vectors.shape[1]}
         return document, {"words": words, "word_offsets": word_offsets, "vectors": self.vectors}
 
     @classmethod
-    def from_arrays(cls, document: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> Embeddings:
+    def from_arrays(cls, document: Mapping[str, object], arrays: Arrays) -> Embeddings:
         """Invert ``to_arrays``."""
         try:
             words, vectors = unpack_words(arrays["words"], arrays["word_offsets"]), arrays["vectors"]

@@ -12,15 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from metalda.corpus.files import open_binary, reading, uncompressed_suffix
 from metalda.errors import InputError
+from metalda.storage import Remote
 from metalda.utils.blas import one_blas_thread
-from metalda.utils.frames import collect_frame, column_names, column_values
+from metalda.utils.frames import Frame, collect_frame, column_names, column_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ _PARTS = re.compile(r"[^\W\d_]+")
 _BLOCK_ENTRIES = 1 << 24  # similarities in memory at once: 64 MB
 
 
-def read_features(path: Path) -> Table:
+def read_features(path: Path | Remote) -> Table:
     """Read a file of word features.
 
     ``.csv`` and ``.tsv`` are tables of 0 and 1 with a header. Any other file has the format of the Java original,
@@ -43,7 +44,7 @@ def read_features(path: Path) -> Table:
     return _read_indices(path) if separator is None else _read_table(path, separator)
 
 
-def _read_indices(path: Path) -> Table:
+def _read_indices(path: Path | Remote) -> Table:
     """Read ``word<TAB>active indices``. Only indices that occur become features, so large indices need no memory."""
     rows = _Rows(path)
     for number, line in _text_lines(path):
@@ -60,7 +61,7 @@ def _read_indices(path: Path) -> Table:
     return rows.table(columns, tuple(str(index) for index in indices))
 
 
-def _read_table(path: Path, separator: str) -> Table:
+def _read_table(path: Path | Remote, separator: str) -> Table:
     """Read a table of 0 and 1 with a header ``word,feature,…``."""
     rows = _Rows(path)
     reader = csv.reader((line for _, line in _text_lines(path)), delimiter=separator)
@@ -91,7 +92,7 @@ def _read_table(path: Path, separator: str) -> Table:
 class _Rows:
     """Words and their active features, collected line by line."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | Remote) -> None:
         self.path = path
         self.line_of: dict[str, int] = {}
         self.active: list[int] = []
@@ -111,7 +112,7 @@ class _Rows:
         return tuple(self.line_of), sparse.csr_array(parts, shape=(len(self.line_of), len(names))), names
 
 
-def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
+def _text_lines(path: Path | Remote) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers, from 1."""
     with reading(path), open_binary(path) as stream:
         for number, line in enumerate(stream, 1):
@@ -125,7 +126,7 @@ def _decode(line: bytes, place: str) -> str:
         raise InputError(f"{place}: not UTF-8; convert the file") from None
 
 
-def frame_features(frame: Any) -> Table:
+def frame_features(frame: Frame) -> Table:
     """Convert a DataFrame whose index holds the words, or whose first column does if it has no index.
 
     Columns of 0 and 1 are features; columns of categories have one feature for each value.
@@ -148,7 +149,7 @@ def frame_features(frame: Any) -> Table:
     return words, sparse.csr_array(matrix), tuple(active)
 
 
-def _indexed(frame: Any) -> pd.DataFrame:
+def _indexed(frame: Frame) -> pd.DataFrame:
     import pandas as pd
 
     words, *columns = [column_values(frame, j) for j in range(len(frame.columns))] or [[]]
@@ -180,7 +181,7 @@ def _column_features(name: str, column: pd.Series, words: tuple[str, ...]) -> li
     return [(feature, np.array(rows)) for feature, rows in sorted(rows_of.items())]
 
 
-def _shown(value: Any, column: str) -> str:
+def _shown(value: object, column: str) -> str:
     if isinstance(value, (list, tuple, set, dict, np.ndarray)):
         raise InputError(
             f"column {column!r} holds {type(value).__name__}s; use WordFeatures.from_mapping for lists of names"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from metalda.corpus.files import read_lines, read_text
 from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, hint
 from metalda.meta.word_features import as_vocabulary
-from metalda.storage import locate
+from metalda.storage import Remote, locate
 
 GROUP = "seeds"  # the source of the features of seed sets
 _MOST_SHOWN = 20
@@ -121,7 +121,7 @@ class Seeds:
 _REMEDY = "check the spelling and case, stop words and min_df; in a stemmed corpus give stems or econom*"
 
 
-def _seeds(topic: str, words: Any) -> tuple[str, ...]:
+def _seeds(topic: str, words: object) -> tuple[str, ...]:
     if not isinstance(words, str | list | tuple | np.ndarray):
         raise InputError(f"the seeds of {topic!r} must be a list of words, not {words!r}")
     argument = f"the seeds of {topic!r}"
@@ -159,8 +159,8 @@ def read_seeds(path: str | PathLike[str]) -> dict[str, list[str]]:
     return found
 
 
-def _read_json(path: Any) -> dict[str, list[str]]:
-    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_json(path: Path | Remote) -> dict[str, list[str]]:
+    def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if (repeated := first_duplicate(name for name, _ in pairs)) is not None:
             raise InputError(f"the topic {repeated!r} is named twice; give it one list of words")
         return dict(pairs)
@@ -176,7 +176,7 @@ def _read_json(path: Any) -> dict[str, list[str]]:
     return found
 
 
-def _read_csv(path: Any) -> dict[str, list[str]]:
+def _read_csv(path: Path | Remote) -> dict[str, list[str]]:
     rows = csv.reader(read_lines(path))
     try:
         header = [name.strip() for name in next(rows, [])]

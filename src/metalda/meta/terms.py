@@ -27,6 +27,8 @@ from metalda.meta.label_index import LabelIndex
 
 MOST_COLUMNS = 200_000  # of a term
 LEVELS = "/"  # between the levels of a nested label
+ColumnValue = str | float  # a label, or a number
+
 NO_COLUMN = "label"  # the name of the column of labels that come from none
 
 
@@ -249,7 +251,7 @@ class Terms:
             found = _suggestion(column, known)
             raise InputError(f"the model has no column {column!r}; it has {_listed(known)}{found and '. ' + found}")
 
-    def grid(self, at: Mapping[str, Sequence[Any]], names: Sequence[str] | None = None) -> DesignColumns:
+    def grid(self, at: Mapping[str, Sequence[ColumnValue]], names: Sequence[str] | None = None) -> DesignColumns:
         """Return the columns at every combination of values, the last column of `at` fastest.
 
         Interactions are those among `names`, or all that are not 0.
@@ -322,12 +324,12 @@ class Terms:
             return DesignColumns(pieces[column], tuple(names), (column,) * len(names))
         return _with_levels(column, pieces[column], names)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, saved: Any) -> Terms:
+    def from_json(cls, saved: object) -> Terms:
         """Return the terms that `to_json` wrote; ValueError, KeyError or TypeError if the data are damaged."""
         if not isinstance(saved, dict) or set(saved) != {"formula", "labels", "numbers", "curves"}:
             raise ValueError("the terms do not have the fields of terms")
@@ -350,7 +352,7 @@ class Terms:
         return terms
 
 
-def _require_column(factor: Factor, labels: Mapping[str, Any], numbers: Mapping[str, Any], formula: str) -> None:
+def _require_column(factor: Factor, labels: Mapping[str, object], numbers: Mapping[str, object], formula: str) -> None:
     column = factor.column
     if column not in labels and column not in numbers:
         known = *labels, *numbers
@@ -399,14 +401,14 @@ def _quantize(numbers: NDArray[np.float64], resolution: int | None) -> NDArray[n
     return quantized
 
 
-def _find_label(column: str, value: Any, own: Mapping[str, float]) -> str:
+def _find_label(column: str, value: ColumnValue, own: Mapping[str, float]) -> str:
     """Return the label of a column with this value: ``genre=Drama`` for Drama, or the bin of a number."""
     if str(value) in own:
         return str(value)
     return LabelIndex(tuple(own)).require(f"{column}={value}")
 
 
-def _as_number(column: str, value: Any) -> float:
+def _as_number(column: str, value: ColumnValue) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -14,6 +14,7 @@ from typing import IO, Literal
 import numpy as np
 
 from metalda.corpus.files import one_line, open_binary, reading, uncompressed_suffix
+from metalda.corpus.stream import Location
 from metalda.errors import InputError
 from metalda.storage import Remote
 
@@ -53,7 +54,7 @@ class WantedWords:
             raise InputError(f"{place}: the word is not UTF-8; convert the file, or give a vocabulary") from None
 
 
-def detect_format(path: Path) -> VectorFormat:
+def detect_format(path: Path | Remote) -> VectorFormat:
     """Detect the format from the suffix, then from the content: word2vec files begin with a line of two integers."""
     suffix = uncompressed_suffix(path)
     if suffix == ".npy":
@@ -67,7 +68,9 @@ def detect_format(path: Path) -> VectorFormat:
         return "word2vec-binary" if _looks_binary(stream.readline(_CHUNK), header[1]) else "word2vec"
 
 
-def read_rows(path: Path, form: VectorFormat, wanted: WantedWords, words: Path | None) -> Iterator[Row]:
+def read_rows(
+    path: Path | Remote, form: VectorFormat, wanted: WantedWords, words: Path | Remote | None
+) -> Iterator[Row]:
     """Yield the kept rows of a file in its order, including duplicates."""
     if form == "npy":
         if words is None:
@@ -114,7 +117,7 @@ def _all_numbers(fields: list[bytes]) -> bool:
     return True
 
 
-def _text_rows(stream: IO[bytes], path: Path, wanted: WantedWords, *, has_header: bool) -> Iterator[Row]:
+def _text_rows(stream: IO[bytes], path: Path | Remote, wanted: WantedWords, *, has_header: bool) -> Iterator[Row]:
     dimension = 0
     for number, raw in enumerate(stream, 1):
         line = raw.rstrip(b" \t\r\n")
@@ -169,7 +172,7 @@ def _parse(numbers: list[bytes], place: str) -> np.ndarray:
         return np.array(values, dtype=np.float32)
 
 
-def _binary_rows(stream: IO[bytes], path: Path, wanted: WantedWords) -> Iterator[Row]:
+def _binary_rows(stream: IO[bytes], path: Path | Remote, wanted: WantedWords) -> Iterator[Row]:
     """Read a header, then for each word its bytes, a space, little-endian float32 and an optional newline."""
     header = _header(stream.readline(_LONGEST_WORD))
     if header is None or not 0 < header[1] <= _WIDEST:
@@ -192,7 +195,7 @@ def _binary_rows(stream: IO[bytes], path: Path, wanted: WantedWords) -> Iterator
         start = space + 1 + width
 
 
-def _npy_rows(path: Path, words: Path, wanted: WantedWords) -> Iterator[Row]:
+def _npy_rows(path: Path | Remote, words: Location, wanted: WantedWords) -> Iterator[Row]:
     """Read rows of a memory map; only those of the vocabulary are loaded from disk."""
     if isinstance(path, Remote):
         raise InputError(f"{path}: an .npy file must be on this machine: copy it")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
@@ -18,7 +19,16 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, StorageError
 from metalda.meta.feature_sources import frame_features, morphological_classes, neighbor_features, read_features
 from metalda.storage import locate
-from metalda.utils.checks import check_array, check_ascending, check_finite, check_indices, check_range, check_starts
+from metalda.utils.checks import (
+    Arrays,
+    check_array,
+    check_ascending,
+    check_finite,
+    check_indices,
+    check_range,
+    check_starts,
+)
+from metalda.utils.frames import Frame
 from metalda.utils.packed import pack_words, unpack_words
 
 if TYPE_CHECKING:
@@ -112,7 +122,7 @@ class WordFeatures:
         return cls(words, NamedMatrix(_binary_csr(indices, indptr, len(column_of)), tuple(column_of)))
 
     @classmethod
-    def from_frame(cls, frame: Any) -> WordFeatures:
+    def from_frame(cls, frame: Frame) -> WordFeatures:
         """Build features from a pandas frame whose index holds the words, or a polars frame whose first column does.
 
         A column of 0/1 or booleans is one feature. A column of strings or categories has one feature ``column=value``
@@ -180,7 +190,7 @@ class WordFeatures:
         kind = "features" if self.is_binary else "features with numbers"
         return f"WordFeatures({len(self.words):,} words × {len(self.features.names):,} {kind})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> WordFeatures:
+    def __deepcopy__(self, memo: dict[int, object]) -> WordFeatures:
         return self  # immutable: clones of an estimator share it
 
     def __or__(self, other: WordFeatures) -> WordFeatures:
@@ -240,7 +250,7 @@ class WordFeatures:
                 "language"
             )
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def to_arrays(self) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
         """Return a small JSON document and plain arrays, from which ``from_arrays`` restores the features."""
         words, word_offsets = pack_words(self.words)
         names, name_offsets = pack_words(self.features.names)
@@ -259,7 +269,7 @@ class WordFeatures:
         return {"n_words": len(self.words), "n_features": len(self.features.names)}, arrays
 
     @classmethod
-    def from_arrays(cls, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> WordFeatures:
+    def from_arrays(cls, document: Mapping[str, object], arrays: Arrays) -> WordFeatures:
         """Invert ``to_arrays``."""
         try:
             words = unpack_words(arrays["words"], arrays["word_offsets"])
@@ -284,7 +294,7 @@ class WordFeatures:
             raise StorageError(f"the saved word features are damaged ({error}); save the model again") from None
 
 
-def as_word_features(obj: Any) -> WordFeatures | None:
+def as_word_features(obj: object) -> WordFeatures | None:
     """Convert the argument ``word_features=``: WordFeatures, Embeddings (as numbers), a mapping, a frame, or None."""
     if obj is None or isinstance(obj, WordFeatures):
         return obj
@@ -300,7 +310,7 @@ def as_word_features(obj: Any) -> WordFeatures | None:
     )
 
 
-def _names(value: Any, word: str) -> tuple[str, ...]:
+def _names(value: object, word: str) -> tuple[str, ...]:
     if not isinstance(value, Iterable):
         raise InputError(f"the features of {word!r} must be a name or a list of names, not {value!r}")
     return as_vocabulary(value, f"the features of {word!r}")
@@ -316,7 +326,9 @@ def _single_precision(features: NamedMatrix) -> NamedMatrix:
     return NamedMatrix(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), features.names)
 
 
-def _binary_csr(indices: Any, indptr: Any, n_columns: int) -> sparse.csr_array:
+def _binary_csr(
+    indices: Sequence[int] | NDArray[np.integer], indptr: Sequence[int] | NDArray[np.integer], n_columns: int
+) -> sparse.csr_array:
     data = np.ones(len(indices), dtype=np.float64)
     parts = (data, np.asarray(indices, dtype=np.int32), np.asarray(indptr, dtype=np.int64))
     return sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))

@@ -3,7 +3,7 @@
 Models are imported when they are first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metalda.models.registry import CLASSES
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from metalda.models.short_texts import DMM, PTM
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in CLASSES:
         return CLASSES[name].load()
     if name == "load":

@@ -39,6 +39,8 @@ from metalda.utils.threads import count_jobs
 if TYPE_CHECKING:
     from typing import Self
 
+    from distributed import Client
+
 logger = logging.getLogger("metalda")
 
 TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
@@ -52,13 +54,13 @@ class TopicModel(FoldingIn):
     @names_wrong_keywords()
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: object,
+        y: object = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 100,
         resume: bool = False,
-        client: Any = None,
+        client: Client | None = None,
     ) -> Self:
         """Learn topics.
 
@@ -155,7 +157,7 @@ class TopicModel(FoldingIn):
                 '(--iterations) larger, or "auto"'
             )
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> NDArray[np.float32]:
         """Fit, then transform the same documents without y.
 
         Labels given as y inform training only, so that a classifier behind this step in a pipeline does not see its
@@ -240,7 +242,7 @@ class TopicModel(FoldingIn):
         exponent = np.clip(round(math.log2(corpus.n_tokens / TOKENS_PER_SHARD)), 0, math.log2(MOST_SHARDS))
         return 1 << int(exponent)
 
-    def _require_cluster(self, client: Any, problem: Problem) -> Cluster:
+    def _require_cluster(self, client: Client, problem: Problem) -> Cluster:
         if not isinstance(problem.sampler, Tokens):
             raise InputError(
                 f"{type(self).__name__} runs on one machine only, since its tokens are not drawn one by one; fit it "

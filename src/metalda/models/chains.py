@@ -7,7 +7,7 @@ another chain is the same if each of the two is the most similar to the other, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ MIN_SIMILARITY = 0.8  # different topics of one model are up to 0.7 similar
 NO_PARTNER = -1
 _CHUNK = 4096  # words that are compared at a time
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating]
 
 
 class Partners(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from itertools import compress
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone, no_extr
 from metalda.samplers.folding import Documents, LabelSets, infer_mixed_theta, infer_theta
 from metalda.samplers.group_topics import mean_group_phi
 from metalda.training.schedule import stage_lengths
+from metalda.utils.checks import Arrays
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 
@@ -38,7 +39,7 @@ RESOLUTION = [Interval(Integral, 2, None, closed="left")]
 class Declaration(PrevalenceTables):
     """The parameters that all models have, and the methods by which a model differs from others."""
 
-    vocabulary: object = None
+    vocabulary: Collection[str] | None = None
     n_iter: int | str = 1000
     n_iter_limit: int = 8000
     burn_in: int | None = None
@@ -183,7 +184,7 @@ class Declaration(PrevalenceTables):
         """Return whether words are looked up by name."""
         return self._word_features() is not None or self._seeds() is not None
 
-    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+    def _check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
         """Raise StorageError unless these are further arrays of this model's draws, stacked: here, none."""
         no_extra(extra, n_draws, n_topics)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import softmax
 
@@ -171,7 +171,7 @@ class Weights:
     """Log weights of labels (or features) in every draw of every chain, and the design that they were learned from."""
 
     kind: str  # "label" or "feature"
-    chains: tuple[NDArray[np.floating[Any]], ...]  # log lambda[draw, l, k] by chain; the default label is the last
+    chains: tuple[NDArray[np.floating], ...]  # log lambda[draw, l, k] by chain; the default label is the last
     partners: NDArray[np.int64]  # [chain, topic] the same topic in each chain, or NO_PARTNER
     design: Design
     are_sampled: bool = True  # False for point estimates (DMR, WF-LDA), whose spread is no interval
@@ -204,7 +204,7 @@ class Weights:
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
 
-    def compute(self, quantity: Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]], cells: int) -> DrawnValues:
+    def compute(self, quantity: Callable[[NDArray[np.floating]], NDArray[np.float64]], cells: int) -> DrawnValues:
         """Return a quantity [label, topic] of draws of all chains: of fewer draws if so many cells would take long.
 
         It is computed within each chain, with the topics of that chain, before topics are matched.
@@ -251,7 +251,7 @@ def feature_weights(fitted: Fitted) -> Weights:
     return Weights.of(fitted, "feature")
 
 
-def center(draws: NDArray[np.floating[Any]], design: Design) -> NDArray[np.float64]:
+def center(draws: NDArray[np.floating], design: Design) -> NDArray[np.float64]:
     """Return effects [draw, label, topic]: log weights of labels (or features) relative to the average of their kind.
 
     The weight of a label that is compared with its absence, and that of a number, is the effect itself.
@@ -285,7 +285,7 @@ def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
     sizes = np.maximum(members.sum(axis=1), 1)
     labels = np.repeat(np.arange(len(names)), np.diff(members.indptr))
 
-    def differences(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def differences(draw: NDArray[np.floating]) -> NDArray[np.float64]:
         effects = design.references.center(np.asarray(draw, np.float64))
         logs = design.matrix @ draw
         shares = softmax(logs, axis=1)
@@ -333,14 +333,14 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     sizes = weights.members.sum(axis=1)
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
 
-    def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def proportions(draw: NDArray[np.floating]) -> NDArray[np.float64]:
         return np.asarray(average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)))
 
     drawn = weights.compute(proportions, weights.design.n_rows * weights.n_topics)
     return table_of_draws(weights, _named(weights), "proportion", drawn, interval)
 
 
-def _named(weights: Weights) -> dict[str, NDArray[Any]]:
+def _named(weights: Weights) -> dict[str, ArrayLike]:
     return {
         weights.kind: np.repeat(np.array(weights.names, dtype=object), weights.n_topics),
         "topic": np.tile(np.arange(weights.n_topics), len(weights.names)),
@@ -348,7 +348,7 @@ def _named(weights: Weights) -> dict[str, NDArray[Any]]:
 
 
 def table_of_draws(
-    weights: Weights, named: dict[str, NDArray[Any]], value: str, drawn: DrawnValues, interval: float
+    weights: Weights, named: Mapping[str, ArrayLike], value: str, drawn: DrawnValues, interval: float
 ) -> pd.DataFrame:
     """Return means and intervals over the draws of all chains that have a topic, and with several chains their number.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import compress
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,16 @@ from metalda.priors import LogLinear
 from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
 from metalda.samplers.draws import mean_phi_alone
 from metalda.samplers.latent import check_topic_vectors, mean_softmax, mean_softmax_alone
+from metalda.utils.checks import Arrays
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EmbeddedModel(TopicModel):
     """Base class of models with the parameter `embeddings`."""
 
-    embeddings: Any = None
+    embeddings: Embeddings | None = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **TopicModel._parameter_constraints,
         "embeddings": [Embeddings, None],
     }
@@ -55,6 +56,7 @@ class EmbeddedModel(TopicModel):
         """Return the same for training; InputError if no word has a vector."""
         vectors, known = self._vectors(vocabulary)
         if not known.any():
+            assert self.embeddings is not None, "_vectors has looked words up"
             there, here = (", ".join(map(repr, words[:3])) for words in (self.embeddings.words, tuple(vocabulary)))
             raise InputError(
                 f"none of the {len(vocabulary):,} words has a vector; the vectors are of {there} …, the words are "
@@ -112,7 +114,7 @@ class LFLDA(LDA, EmbeddedModel):
     initial_iterations: int | None = None
     regularization: float = 0.01
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **LDA._parameter_constraints,
         **EmbeddedModel._parameter_constraints,
         "weight": [Interval(Real, 0, 1, closed="both")],
@@ -137,7 +139,7 @@ class LFLDA(LDA, EmbeddedModel):
             n_initial = self.n_iter * 3 // 4
         return LatentFeatures(vectors[known], known, float(self.weight), n_initial, float(self.regularization))
 
-    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+    def _check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
         vectors, _ = self._vectors(())
         check_topic_vectors(extra, n_draws, n_topics, vectors.shape[1])
 
@@ -207,7 +209,7 @@ class GPUDMM(DMM, EmbeddedModel):
     promotion: float = 0.1
     max_neighbors: int = 20
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **DMM._parameter_constraints,
         **EmbeddedModel._parameter_constraints,
         "similarity": [Interval(Real, -1, None, closed="left")],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from metalda.models.background import find_background
 from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
+from metalda.utils.checks import Arrays
 from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BACKGROUND = "(background: rare words without a theme)"  # instead of the words of a background topic
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
+Parameters: TypeAlias = Mapping[str, Any]  # of an estimator by name; scikit-learn's constraints check the values
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +49,20 @@ class Fitted:
     vocabulary: tuple[str, ...]
     doc_prior: LogLinear  # alpha of the training documents
     word_prior: LogLinear  # beta of the vocabulary
-    history: Mapping[str, NDArray[Any]]  # columns of `history_`
+    history: Arrays  # columns of `history_`
     schema: Schema | None  # how raw data became a corpus; None if tokens or counts were given
     seed: int
     n_iter: int  # iterations done; 0 if another program trained the model
     n_shards: int
     named_words: bool  # False if the vocabulary only numbers the columns of a matrix
     topic_names: tuple[str | None, ...] = ()  # None for a topic without a name; empty if no topic has one
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # at the time of `fit`, which `save` writes
+    parameters: Parameters = field(default_factory=dict)  # at the time of `fit`, which `save` writes
     chains: tuple[Fitted, ...] = ()  # empty for a single chain
     partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
     wording: tuple[str, ...] = ()  # groups of documents that word topics in their own way
 
     @classmethod
-    def pool(cls, chains: Sequence[Fitted], groups: NDArray[np.int64], parameters: Mapping[str, Any]) -> Fitted:
+    def pool(cls, chains: Sequence[Fitted], groups: NDArray[np.int64], parameters: Parameters) -> Fitted:
         """Return the result of several chains, given the groups of topics that are exchangeable."""
         partners = match_chains([chain.phi for chain in chains], groups)
         return replace(
@@ -304,7 +306,7 @@ class FittedModel(BaseEstimator):
         table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
             bundle["text/html"] = self._repr_html_inner()
@@ -331,7 +333,7 @@ def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def top_indices(probabilities: NDArray[np.floating[Any]], top_n: int) -> NDArray[np.int64]:
+def top_indices(probabilities: NDArray[np.floating], top_n: int) -> NDArray[np.int64]:
     """Return the columns of the most probable words of a topic, or of each topic; ties go to the first column."""
     if probabilities.ndim > 1:
         return np.array([top_indices(row, top_n) for row in probabilities], np.int64)

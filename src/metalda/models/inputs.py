@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus, Schema
 from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
-from metalda.utils.frames import collect_frame, column_names, column_values
+from metalda.utils.frames import Frame, collect_frame, column_names, column_values
+
+if TYPE_CHECKING:
+    from metalda.models.transform import FoldingIn
 
 
 def read_input(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    vocabulary: Any,
+    estimator: FoldingIn,
+    X: object,
+    y: object,
+    vocabulary: Collection[str] | None,
     *,
     fitting: bool,
     names_needed: bool = False,
@@ -73,7 +76,7 @@ def read_input(
     return Corpus.from_counts(matrix, y, vocabulary=vocabulary)
 
 
-def _require_counts(frame: Any) -> None:
+def _require_counts(frame: Frame) -> None:
     """Raise InputError if a column of a frame holds texts, because a frame is read as counts of words."""
     frame = collect_frame(frame)
     longest: dict[str, int] = {}
@@ -89,12 +92,12 @@ def _require_counts(frame: Any) -> None:
         )
 
 
-def has_words(X: Any) -> bool:
+def has_words(X: object) -> bool:
     """Return whether documents have words by name instead of numbered columns."""
     return isinstance(X, Corpus) or _is_texts(X) or _is_tokens(X)
 
 
-def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> Corpus:
+def _tokenize(make: Callable[..., Corpus], X: object, y: object, vocabulary: Collection[str] | None) -> Corpus:
     """Make a corpus. If new documents have no words, it gets the vocabulary of the model."""
     try:
         return make(X, y)
@@ -104,18 +107,21 @@ def _tokenize(make: Callable[..., Corpus], X: Any, y: Any, vocabulary: Any) -> C
         return make(X, y, vocabulary=vocabulary)
 
 
-def _texts_like(schema: Schema, X: Any, y: Any, **fixed: Any) -> Corpus:
-    return Corpus.texts_like(X, y, schema.override(**fixed))
+def _texts_like(
+    schema: Schema, X: Iterable[str | None], y: object, vocabulary: Collection[str] | None = None
+) -> Corpus:
+    return Corpus.texts_like(X, y, schema if vocabulary is None else schema.override(vocabulary=vocabulary))
 
 
-def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
+def _read_rows(X: Frame, y: object, schema: Schema, vocabulary: Collection[str] | None) -> Corpus:
     """Read the rows of a frame like the training data; y replaces the labels of the schema."""
     if y is not None:
         schema = schema.override(labels=())
 
-    def read(X: Any, y: Any, **fixed: Any) -> Corpus:
+    def read(X: Frame, y: object, vocabulary: Collection[str] | None = None) -> Corpus:
         try:
-            corpus = Corpus.from_frame(X, schema=schema, **fixed)
+            own = schema if vocabulary is None else schema.override(vocabulary=vocabulary)
+            corpus = Corpus.from_frame(X, schema=own)
         except MissingLabelsError as error:
             raise InputError(
                 f"{error}; for documents without labels give Corpus.from_frame(X, labels=[], schema=model.schema_)"
@@ -125,24 +131,24 @@ def _read_rows(X: Any, y: Any, schema: Schema, vocabulary: Any) -> Corpus:
     return _tokenize(read, X, y, vocabulary)
 
 
-def without_labels(X: Any, schema: Schema | None, vocabulary: Any) -> Any:
+def without_labels(X: object, schema: Schema | None, vocabulary: Collection[str] | None) -> object:
     """Return documents without the labels that a corpus, or the rows of a frame, may have."""
     if schema is not None and schema.fits(X):
         return _read_rows(X, None, schema.override(labels=()), vocabulary)
     return X.without_labels() if isinstance(X, Corpus) else X
 
 
-def _is_texts(X: Any) -> bool:
+def _is_texts(X: object) -> TypeGuard[Iterable[str | None]]:
     return any(isinstance(document, str) for document in _items(X))
 
 
-def _is_tokens(X: Any) -> bool:
+def _is_tokens(X: object) -> TypeGuard[Iterable[Sequence[str]]]:
     """Return whether X is a list of lists of strings, which may be empty."""
     lists = [document for document in _items(X) if isinstance(document, list | tuple | np.ndarray)]
     return bool(lists) and all(len(each) == 0 or isinstance(each[0], str) for each in lists)
 
 
-def _items(X: Any) -> Iterable[Any]:
+def _items(X: Any) -> Iterable[object]:
     """Return the documents of a list, an array of objects or strings, or a column of a frame; none for a matrix."""
     if isinstance(X, list | tuple):
         return X

@@ -148,7 +148,7 @@ def _as_corpus(tokens: _Tokens, order: NDArray[np.int64]) -> Corpus:
     lengths = np.bincount(tokens.documents)
     sources = [tokens.sources.get(d, "NA") for d in range(len(lengths))]
     return Corpus(
-        words[order],
+        words[order].astype(np.int32),
         np.concatenate([[0], np.cumsum(lengths)]),
         tuple(tokens.names[v] for v in used.tolist()),
         ids=tuple(sources) if len(set(sources) - {"NA"}) == len(sources) else None,

@@ -30,6 +30,7 @@ from metalda.samplers import Draw, GroupTokens, Problem, Sampler
 from metalda.samplers.draws import no_extra
 from metalda.samplers.group_topics import mean_group_phi
 from metalda.samplers.wording import check_extra
+from metalda.utils.checks import Arrays
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,7 +262,7 @@ class MetaLDA(TopicModel, WordingTables):
             return ()
         return DocumentGroups.find(self.wording, corpus.labels, corpus.schema).names
 
-    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+    def _check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
         (no_extra if self.wording is None else check_extra)(extra, n_draws, n_topics)
 
     def _mean_phi(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def check_threshold(threshold: float | None) -> None:
         raise InputError(f"threshold must lie between 0 and 1, not {threshold!r}")
 
 
-def above_threshold(probabilities: NDArray[np.floating[Any]], threshold: float) -> list[list[int]]:
+def above_threshold(probabilities: NDArray[np.floating], threshold: float) -> list[list[int]]:
     """Return for each document the labels with at least this probability, the most probable first."""
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return [[int(j) for j in best if row[j] >= threshold] for row, best in zip(probabilities, order, strict=True)]
@@ -72,7 +72,7 @@ def label_columns(fitted: Fitted, names: Sequence[str]) -> dict[str, list[int]]:
     return columns if len(columns) > 1 else {}
 
 
-def best_by_column(fitted: Fitted, names: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> pd.DataFrame:
+def best_by_column(fitted: Fitted, names: Sequence[str], probabilities: NDArray[np.floating]) -> pd.DataFrame:
     """Return the most probable value of every label column, a row per document."""
     import pandas as pd
 

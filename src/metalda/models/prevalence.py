@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import softmax
 
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, warn
 from metalda.meta.references import SAME
+from metalda.meta.terms import ColumnValue
 from metalda.models.effects import EffectTables, label_weights, table_of_draws
 from metalda.models.fitted import Fitted, available_if
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ColumnValues = Mapping[str, ColumnValue | Collection[ColumnValue]]  # values of columns
 
 MOST_POINTS = 100_000  # of a grid
 N_POINTS = 40  # of a number
@@ -32,9 +35,7 @@ class PrevalenceTables(EffectTables):
     """Methods that return topic proportions by labels and numbers."""
 
     @available_if(lambda model: model._has_label_effects)
-    def prevalence_at(
-        self, at: Mapping[str, Any], interval: float = 0.9, *, contrast: str | None = None
-    ) -> pd.DataFrame:
+    def prevalence_at(self, at: ColumnValues, interval: float = 0.9, *, contrast: str | None = None) -> pd.DataFrame:
         """Return the topic proportions expected of documents with given labels and numbers.
 
         Parameters
@@ -83,7 +84,7 @@ def require_columns(fitted: Fitted, *columns: str | None) -> None:
             terms.require_column(column)
 
 
-def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> list[Any]:
+def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> list[ColumnValue]:
     """Return the labels of a column by name, or points over the range of a number in the training documents."""
     terms = fitted.labels.terms
     assert terms is not None, "require_columns was called"
@@ -98,7 +99,7 @@ def default_values(fitted: Fitted, column: str, n_points: int = N_POINTS) -> lis
     return list(dict.fromkeys(int(point) if whole else point for point in points.tolist()))
 
 
-def frequent_values(fitted: Fitted, column: str) -> list[Any]:
+def frequent_values(fitted: Fitted, column: str) -> list[ColumnValue]:
     """Return the most frequent labels of a column, in its order, or the smallest, middle and largest number."""
     terms = fitted.labels.terms
     assert terms is not None, "require_columns was called"
@@ -139,13 +140,13 @@ def _with_labels(fitted: Fitted, column: str) -> list[int]:
     return [j for j, group in enumerate(groups) if group in wanted]
 
 
-def shown_value(column: str, value: Any) -> Any:
+def shown_value(column: str, value: ColumnValue) -> ColumnValue:
     """Return a value of a column as it is in the data: Drama for the label ``genre=Drama``."""
     return value.removeprefix(f"{column}=") if isinstance(value, str) else value
 
 
 def prevalence_table(
-    fitted: Fitted, at: Mapping[str, Any], interval: float = 0.9, contrast: str | None = None
+    fitted: Fitted, at: ColumnValues, interval: float = 0.9, contrast: str | None = None
 ) -> pd.DataFrame:
     """Return expected topic proportions, or differences of them, on a grid."""
     weights, terms = label_weights(fitted), fitted.labels.terms
@@ -170,7 +171,7 @@ def prevalence_table(
         )
     axis = None if contrast is None else list(values).index(contrast)
 
-    def proportions(draw: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def proportions(draw: NDArray[np.floating]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = softmax(rows @ np.asarray(draw, np.float64), axis=1)
         if axis is None:
             return found
@@ -185,11 +186,14 @@ def prevalence_table(
 
 
 def _named(
-    kept: Mapping[str, Sequence[Any]], values: Mapping[str, Sequence[Any]], contrast: str | None, n_topics: int
-) -> dict[str, Any]:
+    kept: Mapping[str, Sequence[ColumnValue]],
+    values: Mapping[str, Sequence[ColumnValue]],
+    contrast: str | None,
+    n_topics: int,
+) -> Mapping[str, ArrayLike]:
     """Return the columns of the grid and the topic, a value for each row of the table."""
     points = list(product(*kept.values()))
-    named: dict[str, Any] = {
+    named: dict[str, ArrayLike] = {
         column: [point[i] for point in points for _ in range(n_topics)] for i, column in enumerate(kept)
     }
     if contrast is not None:
@@ -199,10 +203,12 @@ def _named(
     return {**named, "topic": np.tile(np.arange(n_topics), len(points))}
 
 
-def _values(column: Any, values: Any) -> list[Any]:
+def _values(column: str, values: ColumnValue | Collection[ColumnValue]) -> list[ColumnValue]:
     """Return the distinct values of a column as a list; a single value is a list of one."""
-    several = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-    own = [value.item() if isinstance(value, np.generic) else value for value in (values if several else [values])]
+    several: Iterable[Any] = (
+        values if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [values]
+    )
+    own = [value.item() if isinstance(value, np.generic) else value for value in several]
     if not own:
         raise InputError(f"at[{column!r}] has no values")
     if any(isinstance(value, list | tuple | set | dict | np.ndarray) for value in own):

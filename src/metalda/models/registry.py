@@ -59,5 +59,5 @@ def constraints_of(model: type[TopicModel], parameter: str) -> list[Any]:
     """Return scikit-learn's constraints on a parameter. A value must satisfy at least one; any value if empty."""
     from sklearn.utils._param_validation import make_constraint
 
-    constraints: Any = model._parameter_constraints[parameter]
-    return [] if constraints == "no_validation" else [make_constraint(each) for each in constraints]
+    constraints = model._parameter_constraints[parameter]  # or "no_validation"
+    return [make_constraint(each) for each in constraints] if isinstance(constraints, list) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from metalda.storage import read_folder
 from metalda.training.checkpoint import Packed, join_chains, split_chains
 from metalda.training.loop import Trained
 from metalda.utils.checks import (
+    Array,
+    Arrays,
+    JsonObject,
     check_array,
     check_finite,
     check_flag,
@@ -79,7 +82,7 @@ def load(path: str | os.PathLike[str], *, allow_tokenizer: bool = False) -> Topi
 def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
     """Return a document for JSON and arrays for safetensors. phi is left out, because it follows from the draws."""
     parameters = model.get_params(deep=False)
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "model": type(model).__name__,
         "parameters": {name: _storable(value) for name, value in parameters.items() if name not in _KEPT_ELSEWHERE},
         "n_shards": fitted.n_shards,
@@ -119,8 +122,8 @@ def _pack_chain(chain: Fitted) -> Packed:
 
 def unpack_model(
     model_class: type[TopicModel],
-    document: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    document: JsonObject,
+    arrays: Arrays,
     *,
     allow_tokenizer: bool = False,
 ) -> TopicModel:
@@ -171,7 +174,7 @@ def unpack_model(
     return model
 
 
-def _unpack_wording(document: Mapping[str, Any], model: TopicModel) -> tuple[str, ...]:
+def _unpack_wording(document: JsonObject, model: TopicModel) -> tuple[str, ...]:
     """Return the groups that word topics in their own way; there are two or more, or none."""
     names = check_names("wording", document.get("wording", []))
     if (len(names) == 1) or bool(names) != (model._wording is not None) or len(names) > MOST_GROUPS:
@@ -179,7 +182,7 @@ def _unpack_wording(document: Mapping[str, Any], model: TopicModel) -> tuple[str
     return names
 
 
-def _unpack_terms(saved: Any, model: TopicModel, label_names: Sequence[str]) -> Terms | None:
+def _unpack_terms(saved: object, model: TopicModel, label_names: Sequence[str]) -> Terms | None:
     """Return the terms of the labels, checked against the formula and the names of the design's columns."""
     if saved is None:
         return None
@@ -195,8 +198,8 @@ def _unpack_terms(saved: Any, model: TopicModel, label_names: Sequence[str]) -> 
 
 def _unpack_chain(
     model: TopicModel,
-    document: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    document: JsonObject,
+    arrays: Arrays,
     doc_prior: LogLinear,
     word_prior: LogLinear,
     wording: tuple[str, ...],
@@ -227,7 +230,7 @@ def _check_phi(phi: NDArray[np.float32]) -> None:
         raise StorageError("a topic has no word of positive probability")
 
 
-def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+def _array_names(document: JsonObject, arrays: Arrays) -> list[str]:
     """Return the names of the arrays of a model. Those of features and vectors have checks of their own."""
     names = ["vocabulary.text", "vocabulary.ends"]
     names += [f"labels.{name}" for name in ("row_of", "starts", "labels", "values")]
@@ -235,7 +238,7 @@ def _array_names(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     return [*names, *_array_names_of_chain(arrays), *(name for name in arrays if name.startswith(groups))]
 
 
-def _array_names_of_chain(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+def _array_names_of_chain(arrays: Arrays) -> list[str]:
     """Return the names of the arrays of a chain. Those of draws and weights have checks of their own."""
     names = ["doc_topics", *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
     optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
@@ -244,8 +247,8 @@ def _array_names_of_chain(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
 
 def _unpack_parameters(
     model_class: type[TopicModel],
-    document: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    document: JsonObject,
+    arrays: Arrays,
     vocabulary: tuple[str, ...],
 ) -> TopicModel:
     """Return the model before it is fitted."""
@@ -267,17 +270,17 @@ def _unpack_parameters(
     return model
 
 
-def _under(arrays: Mapping[str, NDArray[Any]], group: str) -> dict[str, NDArray[Any]]:
+def _under(arrays: Arrays, group: str) -> dict[str, Array]:
     return {name.removeprefix(f"{group}."): a for name, a in arrays.items() if name.startswith(f"{group}.")}
 
 
-def _storable(value: Any) -> Any:
+def _storable(value: object) -> object:
     """Return a value that JSON can hold; a generator as random_state is not kept."""
     value = _plain(value)
     return value if isinstance(value, str | int | float | list | dict | None) else None
 
 
-def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, Any]:
+def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> JsonObject:
     """Return plain data that is equal for two training runs only if they give the same model."""
     parameters = {
         name: _plain(value) for name, value in model.get_params(deep=False).items() if name not in _WITHOUT_EFFECT
@@ -293,7 +296,7 @@ def identify(model: TopicModel, corpus: Corpus, problem: Problem) -> dict[str, A
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return numbers, arrays and tuples as JSON restores them; other values unchanged."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
@@ -318,12 +321,12 @@ def fingerprint_labels(labels: NamedMatrix) -> str:
     return fingerprint(*_label_arrays(labels))
 
 
-def _label_arrays(labels: NamedMatrix) -> tuple[NDArray[Any], ...]:
+def _label_arrays(labels: NamedMatrix) -> tuple[NDArray[np.generic], ...]:
     matrix = labels.matrix
     return matrix.data, matrix.indices, matrix.indptr, *pack_words(labels.names)
 
 
-def fingerprint(*arrays: NDArray[Any]) -> str:
+def fingerprint(*arrays: NDArray[np.generic]) -> str:
     """Return a hash of arrays: equal arrays have equal hashes, and different arrays in practice different ones."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:

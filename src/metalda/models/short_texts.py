@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from metalda.samplers import Draw, PseudoDocuments, Sampler, Urn
 from metalda.samplers.folding import Documents
 from metalda.samplers.pseudo import Mixture, check_pseudo_counts, infer_from_mixtures
 from metalda.samplers.urn import infer_single_topics
+from metalda.utils.checks import Arrays
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, if doc_prior is not given
@@ -156,7 +157,7 @@ class PTM(LDA):
             )
         return PseudoDocuments(int(n_pseudo), float(self.concentration))
 
-    def _check_extra(self, extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+    def _check_extra(self, extra: Arrays, n_draws: int, n_topics: int) -> None:
         check_pseudo_counts(extra, n_draws, n_topics)
 
     def _infer(

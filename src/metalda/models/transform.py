@@ -44,6 +44,8 @@ from metalda.utils.threads import count_jobs
 
 if TYPE_CHECKING:
     import pandas as pd
+    from distributed import Client
+    from sklearn.utils import Tags
 
 LEFT_OUT = -1
 TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
@@ -56,7 +58,7 @@ class FoldingIn(TransformerMixin, Declaration):
     """Methods for new documents, given the topics of a fitted model."""
 
     @names_wrong_keywords()
-    def transform(self, X: Any, y: Any = None, *, client: Any = None) -> NDArray[np.float32]:
+    def transform(self, X: object, y: object = None, *, client: Client | None = None) -> NDArray[np.float32]:
         """Return the topic proportions of documents, one row each; rows sum to 1.
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
@@ -72,7 +74,7 @@ class FoldingIn(TransformerMixin, Declaration):
             return average_proportions(each, self.fitted_.partners)
         return self._transform(X, y, client)
 
-    def _transform(self, X: Any, y: Any, client: Any) -> NDArray[np.float32]:
+    def _transform(self, X: object, y: object, client: Client | None) -> NDArray[np.float32]:
         """Return the topic proportions of documents under a single chain."""
         corpus = self.to_corpus(X, y)
         documents, labels, unseen, phi = self._encode_known(corpus)
@@ -96,12 +98,12 @@ class FoldingIn(TransformerMixin, Declaration):
             groups = groups_of(labels, names, len(corpus))
         return [(int(group), groups == group) for group in np.unique(groups)]
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`: topic0, topic1, …."""
         return np.array([f"topic{k}" for k in range(self.fitted_.n_topics)], dtype=object)
 
     @names_wrong_keywords()
-    def perplexity(self, X: Any, y: Any = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
+    def perplexity(self, X: object, y: object = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Return the perplexity of every second word of each document, given the other words and the labels.
 
         Parameters
@@ -118,12 +120,12 @@ class FoldingIn(TransformerMixin, Declaration):
         """
         return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: object, y: object = None) -> float:
         """Return the mean log predictive probability per word by document completion; higher is better."""
         return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
 
     @available_if(lambda model: model.uses_labels)
-    def predict_label_probabilities(self, X: Any) -> pd.DataFrame:
+    def predict_label_probabilities(self, X: object) -> pd.DataFrame:
         """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.
 
         They follow from Bayes' rule over the label sets of the training documents. The probability of a set is
@@ -157,8 +159,8 @@ class FoldingIn(TransformerMixin, Declaration):
     @available_if(lambda model: model.uses_labels)
     @names_wrong_keywords()
     def predict_labels(
-        self, X: Any, threshold: float | None = None
-    ) -> NDArray[Any] | pd.DataFrame | list[tuple[str, ...]]:
+        self, X: object, threshold: float | None = None
+    ) -> NDArray[np.object_] | pd.DataFrame | list[tuple[str, ...]]:
         """Return the most probable label of each document or, with a threshold, all labels at least that probable.
 
         Parameters
@@ -192,11 +194,11 @@ class FoldingIn(TransformerMixin, Declaration):
             return best_by_column(self.fitted_, columns, probabilities)
         names = np.array(columns, dtype=object)
         if threshold is None:
-            best_names: NDArray[Any] = names[probabilities.argmax(axis=1)]
+            best_names: NDArray[np.object_] = names[probabilities.argmax(axis=1)]
             return best_names
         return [tuple(names[j] for j in best) for best in above_threshold(probabilities, threshold)]
 
-    def to_corpus(self, X: Any, y: Any = None) -> Corpus:
+    def to_corpus(self, X: object, y: object = None) -> Corpus:
         """Convert documents to a corpus as the model reads them: texts and rows of frames are read by `schema_`."""
         fitted = self.fitted_
         if not fitted.named_words and has_words(X):
@@ -210,7 +212,7 @@ class FoldingIn(TransformerMixin, Declaration):
             schema = schema.override(labels=())
         return read_input(self, X, labels, fitted.vocabulary, fitting=False, schema=schema)
 
-    def to_pyldavis(self, X: Any, y: Any = None) -> dict[str, Any]:
+    def to_pyldavis(self, X: object, y: object = None) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
 
         Out-of-vocabulary words are left out of lengths and frequencies. Topics keep their order, but pyLDAvis counts
@@ -298,7 +300,7 @@ class FoldingIn(TransformerMixin, Declaration):
             return labels.select(fitted.label_names)
         return terms.design_columns(labels, schema, fitted.label_names)
 
-    def _log_predictive(self, X: Any, y: Any, *, unseen: str, draws: str) -> NDArray[np.float64]:
+    def _log_predictive(self, X: object, y: object, *, unseen: str, draws: str) -> NDArray[np.float64]:
         """Return log p(w) of every second word."""
         fitted = self.fitted_
         if fitted.chains:
@@ -342,7 +344,7 @@ class FoldingIn(TransformerMixin, Declaration):
             return fitted.phi
         return self._mean_phi(draws, fitted.vocabulary, fitted.word_prior, new_words)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True

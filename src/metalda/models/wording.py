@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ from metalda.models.fitted import Fitted, FittedModel, available_if
 from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,
-    draw_group_logs,
-    group_shares,
+    draw_side_logs,
     mean_group_phi,
     used_words,
 )
@@ -161,10 +160,10 @@ def contrast_tables(
         raise InputError(f"top_n must be at least 1, not {top_n}")
     chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
     words = np.unique(np.concatenate([used_words(chain.draws, own) for chain, own in chains]))
-    drawn = [_log_sides(chain, own, words, pairs) for chain, own in chains]
     found = []
-    for number, pair in enumerate(pairs):
-        table = _contrasts(fitted, topic, words, pair, np.concatenate([own[number] for own in drawn]), top_n, interval)
+    for pair in pairs:
+        logs = np.concatenate([_draw_logs(chain, own, words, pair) for chain, own in chains])
+        table = _contrasts(fitted, topic, words, pair, logs, top_n, interval)
         found.append(table.assign(chains=len(chains)) if fitted.chains else table)
     return found
 
@@ -205,30 +204,20 @@ def _contrasts(
     return table
 
 
-def _log_sides(chain: Fitted, topic: int, words: NDArray[np.int64], pairs: Sequence[Pair]) -> list[NDArray[np.float64]]:
-    """Return draws of log probabilities of words [draw, side, word] for each pair."""
-    found: list[list[NDArray[np.float64]]] = [[] for _ in pairs]
-    named = {group for pair in pairs for group in pair}
-    groups = [group for group in range(len(chain.wording)) if None in named or group in named]
-    place = {group: i for i, group in enumerate(groups)}
-    for number, draw in enumerate(chain.draws):
-        seed = [chain.seed, topic, number]
-        logs = draw_group_logs(draw, chain.word_prior, topic, words, groups, _each(chain), seed)
-        shares = group_shares(draw)[:, topic]
-        for own, (first, second) in zip(found, pairs, strict=True):
-            other = _log_others(logs, shares, first) if second is None else logs[place[second]]
-            own.append(np.stack([logs[place[first]], other], axis=1))
-    return [np.concatenate(own) for own in found]
+def _draw_logs(chain: Fitted, topic: int, words: NDArray[np.int64], pair: Pair) -> NDArray[np.float64]:
+    """Return draws of log probabilities of words [draw, side, word] for the two sides of a pair.
 
-
-def _log_others(logs: NDArray[np.float64], shares: NDArray[np.float64], group: int) -> NDArray[np.float64]:
-    """Return the logarithms of averages over all groups but one, by their shares in the tokens of the topic."""
-    others = np.arange(len(shares)) != group
-    weights = np.where(others, shares, 0.0)
-    weights = weights if weights.any() else others.astype(float)  # no other group has tokens of the topic
-    averages = np.einsum("g,gdv->dv", weights / weights.sum(), np.exp(logs))
-    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
-    return logarithms
+    The pair in the other order has the same draws.
+    """
+    first, second = pair
+    rest = [group for group in range(len(chain.wording)) if group not in pair]
+    if second is None:
+        sides, order = [[first], rest], [0, 1]
+    else:
+        sides = [[min(first, second)], [max(first, second)], *([rest] if rest else [])]
+        order = [0, 1] if first < second else [1, 0]
+    rng = np.random.default_rng([chain.seed, topic, *sides[0], *sides[1]])
+    return draw_side_logs(chain.draws, chain.word_prior, topic, words, sides, rng)[:, order]
 
 
 def _each(chain: Fitted) -> int:
@@ -236,7 +225,7 @@ def _each(chain: Fitted) -> int:
     return math.ceil(N_DRAWS / len(chain.draws))
 
 
-def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[Any]]]:
+def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[np.int64]]]:
     """Return every chain, with the topic that is the same as each topic of the model, or `NO_PARTNER`."""
     if fitted.partners is None:
         return [(fitted, np.arange(fitted.n_topics))]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from metalda.priors.loglinear import (
     Beta,
     LearnsFromDocuments,
     LearnsFromWords,
+    Statistics,
     Stripes,
     Weights,
     WordTopicCounts,
@@ -136,7 +137,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         )
         return Augmentation(tables, minus_log_q, np.ones(tables.shape[1]))
 
-    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
         """Draw new weights of labels (step 3)."""
         augmentation = Augmentation.merge([Augmentation(*part) for part in observed])
         log_weights: Weights = alpha.log_weights.copy()
@@ -157,19 +158,21 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
 
         return stripes.each(observe)
 
-    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
+    def learn_from_words(self, beta: Beta, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
         """Draw new weights of features (second half of step 4)."""
         log_weights: Weights = beta.log_weights.copy()
         precisions = self.draw_precisions(log_weights, stripes.rngs[0])
 
         def update(stripe: int, first: int, last: int, rng: np.random.Generator) -> None:
             are_exact = np.array_equal(beta.rescaled_sums[first:last], beta.topic_sums[first:last])
-            self._draw(log_weights, precisions, beta.values, are_exact, observed[stripe], first, last, rng)
+            self._draw(
+                log_weights, precisions, beta.values, are_exact, Augmentation(*observed[stripe]), first, last, rng
+            )
 
         stripes.each(update)
         return log_weights
 
-    def count_tables(self, observed: Sequence[Any]) -> int:
+    def count_tables(self, observed: Sequence[Statistics]) -> int:
         """Sum the tables of the default label, which is the last and which every document and word has."""
         return int(sum(Augmentation(*part).label_tables[-1].sum() for part in observed))
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,16 @@ from metalda.errors import InputError
 from metalda.kernels.border import frozen
 from metalda.kernels.weights import CEILING, FLOOR, count_topics, multiply_weights
 from metalda.meta.design import Design
-from metalda.utils.checks import check_array, check_finite, check_range
-from metalda.utils.threads import Run
+from metalda.utils.checks import Array, check_array, check_finite, check_range
+from metalda.utils.threads import RunEach
 
 FAINTEST = 1e-20  # smaller sums of parameters are rescaled to this, which is still negligible relative to a count
 LARGEST_LOG = 230.0  # logarithms of parameters are clipped here, so that sums over a corpus stay finite
 
 Weights = NDArray[np.float64]  # log weights [label, topic]
+Statistics: TypeAlias = tuple[Any, ...]  # small arrays, or tuples of them; only the prior that made them knows which
+
+R = TypeVar("R")
 
 
 class Alpha(NamedTuple):
@@ -53,12 +56,12 @@ class Stripes(NamedTuple):
 
     bounds: Sequence[tuple[int, int]]  # topics first … last - 1
     rngs: Sequence[np.random.Generator]
-    run: Run
+    run: RunEach
 
-    def each(self, update: Any) -> list[Any]:
+    def each(self, update: Callable[[int, int, int, np.random.Generator], R]) -> list[R]:
         """Call ``update(stripe, first, last, rng)`` for every stripe, possibly in threads; return results in order."""
 
-        def call(stripe: int) -> Any:
+        def call(stripe: int) -> R:
             return update(stripe, *self.bounds[stripe], self.rngs[stripe])
 
         return list(self.run(call, range(len(self.bounds))))
@@ -82,10 +85,17 @@ class AssignedDocuments(NamedTuple):
         return rows[:size], topics[:size], counts[:size]
 
 
+class WordTables(NamedTuple):
+    """Auxiliary variables of the words of some topics."""
+
+    label_tables: NDArray[np.float64]  # sum of t'[k, v] times the value of feature l over words
+    minus_log_q: NDArray[np.float64]  # -log q'[k]
+
+
 class WordTopicCounts(Protocol):
     """The counts n[k, v] from which a prior of words learns."""
 
-    def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> Any: ...
+    def draw_tables(self, beta: Beta, first: int, last: int, rng: np.random.Generator) -> WordTables: ...
 
     def to_matrix(self) -> csr_array: ...
 
@@ -112,13 +122,13 @@ class LogLinear:
         """Return in which topics [row, topic] the tokens of words start; None, or a row without any, for all topics."""
         return None
 
-    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+    def check_weights(self, name: str, log_weights: Array, n_draws: int | None, n_topics: int) -> None:
         """Raise StorageError unless these are log weights of this prior: of one state, or of several draws."""
         draws = () if n_draws is None else (n_draws,)
         check_array(name, log_weights, np.float64, (*draws, len(self.design.names), n_topics))
         check_finite(name, log_weights)
 
-    def check_kept_weights(self, name: str, log_weights: NDArray[Any], n_topics: int) -> None:
+    def check_kept_weights(self, name: str, log_weights: Array, n_topics: int) -> None:
         """Raise StorageError unless these are log weights [draw, label, topic] that were kept apart from draws."""
         check_array(name, log_weights, np.float32, (None, len(self.design.names), n_topics))
         check_finite(name, log_weights)
@@ -207,7 +217,7 @@ def _empty(design: Design, log_weights: Weights) -> NDArray[np.float32]:
 class Fixed(LogLinear):
     """A symmetric Dirichlet that is never updated."""
 
-    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+    def check_weights(self, name: str, log_weights: Array, n_draws: int | None, n_topics: int) -> None:
         """Require also that weights are logarithms of positive floats."""
         super().check_weights(name, log_weights, n_draws, n_topics)
         check_range(name, log_weights, -750, 710)
@@ -220,7 +230,7 @@ class Learning(LogLinear):
         """Return whether the prior updates its weights after `n_sweeps` iterations."""
         return True
 
-    def count_tables(self, observed: Sequence[Any]) -> int:
+    def count_tables(self, observed: Sequence[Statistics]) -> int:
         """Return the number of tables that were drawn; 0 for a prior that draws none."""
         return 0
 
@@ -229,16 +239,14 @@ class LearnsFromDocuments(Learning, ABC):
     """A prior of documents that updates its weights."""
 
     @abstractmethod
-    def observe_documents(
-        self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator
-    ) -> tuple[Any, ...]:
+    def observe_documents(self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator) -> Statistics:
         """Return statistics of the documents of one shard: a few small arrays.
 
         Runs where the shard is, possibly on another machine.
         """
 
     @abstractmethod
-    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
         """Return new log weights from the statistics of all shards. Leaves ``alpha.log_weights`` unchanged."""
 
 
@@ -246,11 +254,11 @@ class LearnsFromWords(Learning, ABC):
     """A prior of words that updates its weights."""
 
     @abstractmethod
-    def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> Sequence[Any]:
+    def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> Sequence[Statistics]:
         """Return statistics of n[k, v]."""
 
     @abstractmethod
-    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
+    def learn_from_words(self, beta: Beta, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
         """Return new log weights from these statistics. Leaves ``beta.log_weights`` unchanged."""
 
 

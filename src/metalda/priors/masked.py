@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import StorageError
 from metalda.priors.loglinear import LogLinear, Weights, require_binary
-from metalda.utils.checks import check_array, check_range
+from metalda.utils.checks import Array, check_array, check_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Masked(LogLinear):
         log_weights[-1, n_topics - self.n_shared :] = math.log(self.start)
         return log_weights
 
-    def check_weights(self, name: str, log_weights: NDArray[Any], n_draws: int | None, n_topics: int) -> None:
+    def check_weights(self, name: str, log_weights: Array, n_draws: int | None, n_topics: int) -> None:
         """Require the mask of the labels, and that all other weights are finite."""
         draws = () if n_draws is None else (n_draws,)
         n_labels = len(self.design.names)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from metalda.kernels.border import frozen
 from metalda.kernels.weights import add_rising
@@ -18,6 +19,7 @@ from metalda.priors.loglinear import (
     Beta,
     LearnsFromDocuments,
     LearnsFromWords,
+    Statistics,
     Stripes,
     Weights,
     WordTopicCounts,
@@ -25,6 +27,8 @@ from metalda.priors.loglinear import (
 from metalda.utils.blas import one_blas_thread
 
 STEEPEST = 60.0  # log alpha is clipped at ± this; larger values occur in line searches only
+Integers = NDArray[np.integer]
+
 DENSE = 0.03  # above this share of entries a dense product is faster than a sparse one
 
 
@@ -37,7 +41,7 @@ class Occurrences(NamedTuple):
     times: NDArray[np.float64]
 
     @classmethod
-    def tally(cls, rows: Any, columns: Any, counts: Any, n_columns: int) -> Occurrences:
+    def tally(cls, rows: Integers, columns: Integers, counts: Integers, n_columns: int) -> Occurrences:
         """Count how often each (row, column, count) occurs."""
         n_counts = int(np.max(counts, initial=0)) + 1
         keys = (np.asarray(rows, np.int64) * n_columns + columns) * n_counts + counts
@@ -49,7 +53,7 @@ class Occurrences(NamedTuple):
         )
 
     @classmethod
-    def merge(cls, parts: Sequence[Any]) -> Occurrences:
+    def merge(cls, parts: Sequence[Statistics]) -> Occurrences:
         """Merge the tallies of several shards. The result equals one tally of all documents."""
         if len(parts) == 1:
             return cls(*parts[0])
@@ -73,7 +77,7 @@ class RegressionPosterior:
     belongs to a topic and its items are words.
     """
 
-    matrix: Any  # F [row, label]
+    matrix: NDArray[np.float64] | csr_array  # F [row, label]
     row_sizes: NDArray[np.float64] | None  # words in a row; None for documents
     items: Occurrences  # m[d, k] or n[k, v], by row and topic
     totals: Occurrences  # N[d] by row, or n[k, .] by topic
@@ -123,7 +127,7 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
             Occurrences.tally(documents.rows[filled], np.zeros(filled.sum(), np.int64), lengths[filled], 1),
         )
 
-    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Any], stripes: Stripes) -> Weights:
+    def learn_from_documents(self, alpha: Alpha, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
         items, totals = (Occurrences.merge(parts) for parts in zip(*observed, strict=True))
         return self._climb(RegressionPosterior(self._matrix, None, items, totals, self._precision), alpha.log_weights)
 
@@ -137,13 +141,13 @@ class Regression(LearnsFromDocuments, LearnsFromWords):
             Occurrences.tally(np.arange(n_topics), np.zeros(n_topics, np.int64), totals, 1),
         )
 
-    def learn_from_words(self, beta: Beta, observed: Sequence[Any], stripes: Stripes) -> Weights:
-        items, totals = observed
+    def learn_from_words(self, beta: Beta, observed: Sequence[Statistics], stripes: Stripes) -> Weights:
+        items, totals = (Occurrences(*each) for each in observed)
         posterior = RegressionPosterior(self._matrix, self.design.row_sizes, items, totals, self._precision)
         return self._climb(posterior, beta.log_weights)
 
     @cached_property
-    def _matrix(self) -> Any:
+    def _matrix(self) -> NDArray[np.float64] | csr_array:
         matrix = self.design.matrix
         return matrix.toarray() if matrix.nnz > DENSE * np.prod(matrix.shape) else matrix
 

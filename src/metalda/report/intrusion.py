@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metalda.errors import InputError
 from metalda.evaluation.intrusion import IntrusionKey, IntrusionTasks, make_intrusion_tasks
@@ -26,7 +26,7 @@ _SCRIPTS = ("text", "dom", "page", "intrusion")
 def write_intrusion_tasks(
     model: TopicModel,
     path: str | os.PathLike[str],
-    corpus: Any = None,
+    corpus: object = None,
     *,
     texts: Iterable[str] | None = None,
     n_words: int = 5,

@@ -218,7 +218,7 @@ class PackedDraws(NamedTuple):
     draw_scale: float
 
 
-def pack_draws(log_weights: NDArray[np.floating[Any]]) -> PackedDraws:
+def pack_draws(log_weights: NDArray[np.floating]) -> PackedDraws:
     """Return means of log weights [draw, label, topic], and the deviations from them as bytes."""
     n_draws, n_labels, n_topics = log_weights.shape
     most = max(_MAX_DRAWN // (n_labels * n_topics), _MIN_DRAWS)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metalda.models.prevalence import default_values, frequent_values, shown_value
+from metalda.meta.terms import ColumnValue
+from metalda.models.prevalence import ColumnValues, default_values, frequent_values, shown_value
 from metalda.report.values import Grid, Numbers, cut, grid
 
 if TYPE_CHECKING:
@@ -68,10 +69,10 @@ def summarize_prevalence(model: TopicModel, interval: float) -> tuple[NumberSect
 
 
 def _group(
-    model: TopicModel, number: str, points: list[float], column: str | None, n_labels: int, interval: float
+    model: TopicModel, number: str, points: list[ColumnValue], column: str | None, n_labels: int, interval: float
 ) -> CurveGroup:
     lines = [] if column is None else frequent_values(model.fitted_, column)
-    at = {number: points} if column is None else {column: lines, number: points}
+    at: ColumnValues = {number: points} if column is None else {column: lines, number: points}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few draws, as for effects; others are fields
         table = model.prevalence_at(at, interval)

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +23,7 @@ from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
 from metalda.report.wording import WordingSection, summarize_wording
 from metalda.report.words import ReportWords, WordSection
+from metalda.utils.checks import JsonObject
 
 if TYPE_CHECKING:
     from metalda.corpus import Corpus
@@ -76,15 +77,15 @@ class Summary:
     diagnostics: DiagnosticsSection
     comparison: tuple[ComparedModel, ...]
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> JsonObject:
         """Return dictionaries, lists, numbers and strings, for JSON."""
-        document: dict[str, object] = to_plain(self)
+        document: JsonObject = to_plain(self)
         return document
 
 
 def summarize(
     model: TopicModel,
-    corpus: Any = None,
+    corpus: object = None,
     *,
     models: Models = (),
     chains: Iterable[TopicModel] = (),
@@ -132,7 +133,7 @@ def summarize(
     chains, compared = [model, *chains], _name_models(model, models)
     theta = None if corpus is None else np.asarray(model.transform(corpus), np.float32)
     corpus = None if corpus is None else model.to_corpus(corpus)
-    chosen = None if theta is None else DocumentSelection(model, corpus, theta, max_documents)
+    chosen = None if theta is None or corpus is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)
     labels, diagnostics = summarize_labels(model, corpus, theta, interval), summarize_training(chains)

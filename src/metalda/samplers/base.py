@@ -6,24 +6,24 @@ A `Problem` is the posterior to sample from. A `Sampler` starts an `Assignment`,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.kernels.border import Kernel
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
+from metalda.priors.loglinear import Statistics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw, no_extra
 from metalda.samplers.shards import Shard, group_words
-from metalda.utils.checks import check_array, check_indices
+from metalda.utils.checks import Array, Arrays, check_array, check_indices
 from metalda.utils.chunks import tally
-from metalda.utils.threads import Run
-
-Arrays = Mapping[str, NDArray[Any]]
+from metalda.utils.threads import RunEach
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Problem:
 class Sampler(ABC):
     """Creates assignments: at random, or from the arrays of a checkpoint."""
 
-    kernels: ClassVar[tuple[Any, ...]]  # the kernels of a sweep, which the first run on a machine compiles
+    kernels: ClassVar[tuple[Kernel, ...]]  # the kernels of a sweep, which the first run on a machine compiles
 
     @abstractmethod
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
@@ -92,7 +92,7 @@ class Sampler(ABC):
         return None
 
     @property
-    def inputs(self) -> tuple[NDArray[Any], ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         """Return arrays that the result depends on, in addition to documents, priors and parameters."""
         return ()
 
@@ -105,7 +105,7 @@ class Sampler(ABC):
         return 0
 
 
-def check_topics(problem: Problem, topics: NDArray[Any]) -> None:
+def check_topics(problem: Problem, topics: Array) -> None:
     """Raise StorageError unless there is a topic for every token."""
     check_array("topics", topics, np.uint16, problem.words.shape)
     check_indices("topics", topics, problem.n_topics)
@@ -133,7 +133,7 @@ class Assignment(ABC):
 
     @abstractmethod
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every token, given the priors; returns how many moved, and log p(w, z | alpha, beta).
 
@@ -146,12 +146,12 @@ class Assignment(ABC):
         return {"topics": self.topics}
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
-    ) -> list[tuple[Any, ...]]:
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
+    ) -> list[Statistics]:
         """Return the statistics of every shard, from which the prior of documents learns."""
         shards = self.problem.shards
 
-        def observe(s: int) -> tuple[Any, ...]:
+        def observe(s: int) -> Statistics:
             return prior.observe_documents(shards[s].assign(self.topics), alpha, rngs[s])
 
         return list(run(observe, range(len(shards))))

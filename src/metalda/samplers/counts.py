@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,12 @@ from metalda.kernels.lists import (
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.meta.design import Design
 from metalda.priors import Alpha, Beta
+from metalda.priors.loglinear import WordTables
 from metalda.samplers.shards import Block, Shard
 from metalda.utils.chunks import slices, tally
 
 Topics = NDArray[np.uint16]
 Words = NDArray[np.int32]
-
-
-class WordTables(NamedTuple):
-    """Auxiliary variables of the words of some topics."""
-
-    label_tables: NDArray[np.float64]  # sum of t'[k, v] times the value of feature l over words
-    minus_log_q: NDArray[np.float64]  # -log q'[k]
 
 
 class PackedCounts(NamedTuple):
@@ -214,11 +208,11 @@ class TopicCounts:
         return sparse.csr_array((self.counts[used], self.topics[used].astype(np.int32), ends), shape=shape)
 
     @property
-    def _lists(self) -> tuple[NDArray[Any], ...]:
+    def _lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Topics, NDArray[np.int32]]:
         return self.starts, self.sizes, self.topics, self.counts
 
     @property
-    def _as_input(self) -> tuple[NDArray[Any], ...]:
+    def _as_input(self) -> tuple[NDArray[np.int32], Topics, NDArray[np.int32], NDArray[np.int64]]:
         """Return lists and totals as read-only arrays for kernels."""
         return (
             frozen(self.sizes, np.int32),

@@ -5,9 +5,8 @@ alpha and phi are computed within each draw and then averaged, because products 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from scipy import sparse
 from metalda.errors import StorageError
 from metalda.priors import LogLinear
 from metalda.utils.checks import (
+    Arrays,
     check_array,
     check_ascending,
     check_finite,
@@ -33,7 +33,7 @@ _EXTRA = "extra."
 _MOST_TOKENS = 2**53  # that a float64 counts exactly
 
 # Raises StorageError unless further arrays of a sampler are right, given the numbers of draws and of topics.
-CheckExtra = Callable[[Mapping[str, NDArray[Any]], int, int], None]
+CheckExtra = Callable[[Arrays, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Draw:
     topic_totals: NDArray[np.int64]  # tokens of each topic
     word_mass: NDArray[np.float64]  # n[k, .] + beta[k, .]
     word_topic_counts: sparse.csr_array  # n[k, v] as a sparse array [word, topic]
-    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # further arrays of the sampler
+    extra: Arrays = field(default_factory=dict)  # further arrays of the sampler
     group_counts: sparse.csr_array | None = (
         None  # n[k, g, v] as [word * groups + group, topic]; then n[k, v] are tables
     )
@@ -114,7 +114,7 @@ def mean_phi_alone(draws: Sequence[Draw], unseen_prior: LogLinear) -> NDArray[np
     return (total / len(draws)).astype(np.float32)
 
 
-def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
+def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[np.generic]]:
     """Return draws as plain arrays, for saving."""
     grouped = [draw.group_counts for draw in draws if draw.group_counts is not None]
     return {
@@ -125,7 +125,7 @@ def pack_draws(draws: Sequence[Draw]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> dict[str, NDArray[np.generic]]:
     starts, topics, data = names
     return {
         starts: np.stack([c.indptr for c in counts]).astype(np.int64),
@@ -134,7 +134,7 @@ def _pack_counts(counts: Sequence[sparse.csr_array], names: Sequence[str]) -> di
     }
 
 
-def _unpack_counts(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_topics: int) -> list[sparse.csr_array]:
+def _unpack_counts(arrays: Arrays, names: Sequence[str], n_topics: int) -> list[sparse.csr_array]:
     starts, topics, data = (arrays[name] for name in names)
     found, first = [], 0
     for own in starts:
@@ -146,7 +146,7 @@ def _unpack_counts(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_t
 
 
 def unpack_draws(
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Arrays,
     doc_prior: LogLinear,
     word_prior: LogLinear,
     check_extra: CheckExtra,
@@ -192,7 +192,7 @@ def check_tables(tables: sparse.csr_array, counts: sparse.csr_array, n_groups: i
         raise StorageError("the tables do not fit the topics of tokens")
 
 
-def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, word_prior: LogLinear) -> tuple[int, int]:
+def _check_stacked(arrays: Arrays, doc_prior: LogLinear, word_prior: LogLinear) -> tuple[int, int]:
     """Check what all draws have in one array each; returns the numbers of draws and of topics."""
     log_doc_weights, log_word_weights, mean_alpha, topic_totals, word_mass = (arrays[name] for name in _STACKED)
     check_array("mean_alpha", mean_alpha, np.float64, (None, None))
@@ -211,9 +211,7 @@ def _check_stacked(arrays: Mapping[str, NDArray[Any]], doc_prior: LogLinear, wor
     return n_draws, n_topics
 
 
-def _check_counts(
-    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_draws: int, n_topics: int, n_words: int
-) -> None:
+def _check_counts(arrays: Arrays, names: Sequence[str], n_draws: int, n_topics: int, n_words: int) -> None:
     """Check n[k, v] of all draws."""
     of_starts, of_topics, of_counts = names
     starts, topics, counts = (arrays[name] for name in names)
@@ -234,6 +232,6 @@ def _check_counts(
         raise StorageError(f"{of_starts} must end with the last of {len(topics):,} counts, not after {first:,}")
 
 
-def no_extra(extra: Mapping[str, NDArray[Any]], n_draws: int, n_topics: int) -> None:
+def no_extra(extra: Arrays, n_draws: int, n_topics: int) -> None:
     """Raise StorageError if there are further arrays: the check of samplers that have none."""
     check_keys("the draws", extra, ())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
 from metalda.errors import StorageError
-from metalda.kernels.border import frozen
+from metalda.kernels.border import Kernel, frozen
 from metalda.kernels.latent import (
     BY_COUNTS,
     BY_VECTORS,
@@ -22,13 +22,13 @@ from metalda.kernels.latent import (
     sweep_latent,
 )
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.samplers.base import Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics, Words
 from metalda.samplers.draws import Draw
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
-from metalda.samplers.topic_vectors import WordVectors
-from metalda.utils.checks import check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.samplers.topic_vectors import Floats, WordVectors
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
+from metalda.utils.threads import RunEach
 
 Kinds = NDArray[np.uint8]
 
@@ -45,7 +45,7 @@ class LatentFeatures(Sampler):
     initial_sweeps: int
     regularization: float
 
-    kernels: ClassVar[tuple[Any, ...]] = (sweep_latent,)
+    kernels: ClassVar[tuple[Kernel, ...]] = (sweep_latent,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with random topics, and random kinds for tokens whose word has a vector."""
@@ -71,7 +71,7 @@ class LatentFeatures(Sampler):
         check_topic_vectors(extra, n_draws, n_topics, self.vectors.shape[1])
 
     @property
-    def inputs(self) -> tuple[NDArray[Any], ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return self.vectors, self.has_vector
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -124,7 +124,7 @@ class LatentAssignment(Assignment):
         return {"topics": self.topics, "kinds": self.kinds, "topic_vectors": self.topic_vectors}
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Fit the topic vectors, except in the initial sweeps; then resample every token.
 
@@ -167,7 +167,7 @@ class LatentAssignment(Assignment):
         of_words = self._log_likelihood(each_beta, masses, shares, softmax, joint)
         return sum(moved for moved, _ in results), sum(of_topics for _, of_topics in results) + of_words
 
-    def _log_likelihood(self, beta: float, masses: Any, shares: Any, softmax: Any, joint: bool) -> float:
+    def _log_likelihood(self, beta: float, masses: Floats, shares: Floats, softmax: Floats, joint: bool) -> float:
         """Return log p(w, s | z)."""
         counts, totals = (frozen(array, array.dtype) for array in self.kind_counts.arrays)
         n_tokens = totals.sum(axis=1)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import StorageError
-from metalda.kernels.border import frozen
+from metalda.kernels.border import Kernel, frozen
 from metalda.kernels.pseudo import log_multinomials, mix_pseudo_documents, move_documents, word_probabilities
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.samplers.base import Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents
 from metalda.samplers.shards import Shard, count_scratch, make_scratch, shard_bounds, sweep_shards
 from metalda.samplers.tokens import Tokens
-from metalda.utils.checks import check_array, check_keys, check_range
-from metalda.utils.threads import Run, thread_map
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
+from metalda.utils.threads import RunEach, thread_map
 
 _TOKENS = 16384  # tokens that a thread takes at a time, because each token needs a row of probabilities
 
@@ -38,7 +38,7 @@ class PseudoDocuments(Sampler):
     n_pseudo: int
     concentration: float  # lambda
 
-    kernels: ClassVar[tuple[Any, ...]] = (move_documents, *Tokens.kernels)
+    kernels: ClassVar[tuple[Kernel, ...]] = (move_documents, *Tokens.kernels)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with random topics and pseudo-documents."""
@@ -124,7 +124,7 @@ class PseudoAssignment(Assignment):
         return np.bincount(self.pseudo, minlength=self.sampler.n_pseudo)[: self.sampler.n_pseudo].astype(np.int32)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         seeds = [rng.integers(2**64, size=2, dtype=np.uint64) for rng in rngs]
         counts, sizes = self.pseudo_counts, self.pseudo_sizes
@@ -275,8 +275,9 @@ def infer_from_mixtures(
 
     def mix_chunk(bounds: tuple[int, int]) -> None:
         offsets = documents.offsets[bounds[0] : bounds[1] + 1]
-        words, rows = np.unique(documents.words[offsets[0] : offsets[-1]], return_inverse=True)
-        words, rows, offsets = frozen(words, np.int32), frozen(rows, np.int32), frozen(offsets - offsets[0], np.int64)
+        distinct, inverse = np.unique(documents.words[offsets[0] : offsets[-1]], return_inverse=True)
+        words, rows = frozen(distinct, np.int32), frozen(inverse, np.int32)
+        offsets = frozen(offsets - offsets[0], np.int64)
         for prior, theta in zip(priors, thetas, strict=True):
             probabilities = np.empty((len(words), len(prior)), np.float32)
             word_probabilities(phi, words, theta, probabilities)

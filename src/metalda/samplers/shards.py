@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from metalda.kernels.border import frozen
 from metalda.priors import AssignedDocuments
 from metalda.storage.arrays import empty_like_source
 from metalda.utils.chunks import spans, tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class Shard(NamedTuple):
@@ -126,11 +126,11 @@ def _group_keys(words: NDArray[np.int32], offsets: NDArray[np.int64], groups: ND
 class MergeableCounts(Protocol):
     """Integer counts whose changes can be added in any order."""
 
-    def copy(self) -> Any: ...
+    def copy(self) -> Self: ...
 
-    def copy_from(self, other: Any) -> None: ...
+    def copy_from(self, other: Self) -> None: ...
 
-    def add_changes(self, old: Any, new: Any) -> None: ...
+    def add_changes(self, old: Self, new: Self) -> None: ...
 
 
 C = TypeVar("C", bound=MergeableCounts)
@@ -148,7 +148,7 @@ def count_scratch(n_shards: int, n_threads: int) -> int:
 
 
 def sweep_shards(
-    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: Run
+    counts: C, scratch: Sequence[C], n_shards: int, sweep_shard: Callable[[int, C], R], run: RunEach
 ) -> list[R]:
     """Call `sweep_shard(s, counts)` for every shard, and add the changes of all shards to `counts`.
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import StorageError
+from metalda.kernels.border import Kernel
 from metalda.kernels.tokens import sweep_by_word, sweep_shared
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.samplers.base import Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.samplers.shards import Shard, cut_blocks
-from metalda.utils.checks import check_keys
+from metalda.utils.checks import Arrays, check_keys
 from metalda.utils.chunks import spans
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 FOLLOWING = 0.5  # share of tokens that start in the topic of a word of their document with favored topics
 
@@ -24,7 +25,7 @@ FOLLOWING = 0.5  # share of tokens that start in the topic of a word of their do
 class Tokens(Sampler):
     """Draws every token separately, given all others."""
 
-    kernels: ClassVar[tuple[Any, ...]] = (sweep_shared, sweep_by_word)
+    kernels: ClassVar[tuple[Kernel, ...]] = (sweep_shared, sweep_by_word)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with random topics, among those that each document may have.
@@ -118,7 +119,7 @@ class Share:
         group = (shard + turn) % (len(self.groups) - 1)
         return int(self.groups[group]), int(self.groups[group + 1])
 
-    def sweep_turn(self, turn: int, alpha: Alpha, beta: Beta, seeds: Sequence[np.uint64], run: Run) -> Turn:
+    def sweep_turn(self, turn: int, alpha: Alpha, beta: Beta, seeds: Sequence[np.uint64], run: RunEach) -> Turn:
         """Resample one block of every shard. Leaves n[k, .] unchanged and returns its change."""
         before = self.counts.topic_totals
         totals = [before.copy() for _ in self.shards]
@@ -131,7 +132,7 @@ class Share:
         moved, log_likelihoods = zip(*run(sweep_block, range(len(self.shards))), strict=True)
         return Turn(sum((each - before for each in totals), np.zeros_like(before)), sum(moved), list(log_likelihoods))
 
-    def of_words(self, turn: int, beta: Beta, run: Run) -> list[float]:
+    def of_words(self, turn: int, beta: Beta, run: RunEach) -> list[float]:
         """Return the log-likelihood terms of the word group of every shard, after a turn."""
         groups = [self.group_of(self.first + i, turn) for i in range(len(self.shards))]
         return list(run(lambda group: self.counts.of_words(beta, *group), groups))
@@ -148,7 +149,7 @@ class TokenAssignment(Assignment):
         self._share = Share(problem.shards, 0, problem.word_groups, topics, self.counts)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         n_moved, n_turns = 0, len(self.problem.shards)
         for turn in range(n_turns):

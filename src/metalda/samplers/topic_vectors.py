@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from metalda.utils.blas import one_blas_thread
 
 Floats = NDArray[np.floating]
+Chosen = NDArray[np.intp] | NDArray[np.bool_]  # topics
 
 HISTORY = 16  # steps that L-BFGS remembers
 GAIN = 0.5  # nats: a topic stops when its next step predicts less gain; the noise of its counts is dim / 2 nats
@@ -35,10 +36,10 @@ class Point(NamedTuple):
     value: Floats
     gradient: Floats
 
-    def take(self, topics: Any) -> Point:
+    def take(self, topics: Chosen) -> Point:
         return Point(*(array[topics] for array in self))
 
-    def put(self, topics: Any, other: Point) -> None:
+    def put(self, topics: Chosen, other: Point) -> None:
         for array, new in zip(self, other, strict=True):
             array[topics] = new
 
@@ -101,7 +102,7 @@ class SoftmaxPosterior:
     totals: Floats  # n1[k, .]
     regularization: float
 
-    def evaluate(self, topic_vectors: Floats, topics: Any = slice(None)) -> Point:
+    def evaluate(self, topic_vectors: Floats, topics: Chosen | slice = slice(None)) -> Point:
         """Return value and gradient for some topics."""
         weighted, totals = self.weighted[topics], self.totals[topics]
         exponentials, highest, sums = self.words.exponentiate(topic_vectors)
@@ -111,7 +112,7 @@ class SoftmaxPosterior:
         gradient -= 2 * self.regularization * topic_vectors
         return Point(topic_vectors, value, gradient)
 
-    def precondition(self, gradient: Floats, topics: Any) -> Floats:
+    def precondition(self, gradient: Floats, topics: Chosen) -> Floats:
         """Return the Newton step for equally probable words, which equalizes the curvature of the principal axes."""
         axes, variances = self.words.axes
         curvature = self.totals[topics, None] * variances + 2 * self.regularization
@@ -143,7 +144,10 @@ def climb(likelihood: SoftmaxPosterior, start: Floats) -> Floats:
 
 
 def _direction(
-    likelihood: SoftmaxPosterior, gradient: Floats, history: Sequence[Any], topics: NDArray[np.intp]
+    likelihood: SoftmaxPosterior,
+    gradient: Floats,
+    history: Sequence[tuple[Floats, Floats, Floats]],
+    topics: NDArray[np.intp],
 ) -> Floats:
     """Return the search direction by the two loops of L-BFGS (Nocedal and Wright, algorithm 7.4)."""
     direction, shares = gradient.copy(), []

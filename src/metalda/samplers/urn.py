@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from metalda.errors import StorageError
-from metalda.kernels.border import frozen
+from metalda.kernels.border import Kernel, frozen
 from metalda.kernels.urn import (
     ROOM,
     Neighbors,
@@ -27,13 +27,13 @@ from metalda.kernels.urn import (
     weigh_new_documents,
 )
 from metalda.priors import Alpha, Beta
-from metalda.samplers.base import Arrays, Assignment, Problem, Sampler, check_topics
+from metalda.samplers.base import Assignment, Problem, Sampler, check_topics
 from metalda.samplers.counts import Topics
 from metalda.samplers.draws import Draw
 from metalda.samplers.folding import Documents, fill_rows
 from metalda.samplers.shards import ArrayCounts, count_scratch, make_scratch, sweep_shards
-from metalda.utils.checks import check_array, check_keys, check_range
-from metalda.utils.threads import Run
+from metalda.utils.checks import Arrays, check_array, check_keys, check_range
+from metalda.utils.threads import RunEach
 
 _SAFE_BITS = 500  # of a product, so that the quotient of two products fits into float64
 
@@ -49,7 +49,7 @@ class Urn(Sampler):
     neighbors: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  # starts by word, and indices
     promotion: float = 0.0
 
-    kernels: ClassVar[tuple[Any, ...]] = (sweep_documents,)
+    kernels: ClassVar[tuple[Kernel, ...]] = (sweep_documents,)
 
     def start(self, problem: Problem, rng: np.random.Generator, n_threads: int) -> Assignment:
         """Return an assignment with a uniformly random topic for every document, without promotions."""
@@ -75,7 +75,7 @@ class Urn(Sampler):
         return self.neighbors is not None and len(self.neighbors[1]) > 0
 
     @property
-    def inputs(self) -> tuple[NDArray[Any], ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return self.neighbors or ()
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -98,7 +98,7 @@ class Urn(Sampler):
         return UrnCounts(urns, urns.sum(axis=0, dtype=np.int64), documents.astype(np.int64))
 
 
-def _tally(problem: Problem, topics: Topics, chosen: NDArray[np.bool_]) -> Any:
+def _tally(problem: Problem, topics: Topics, chosen: NDArray[np.bool_]) -> sparse.csr_array:
     """Count how often each word has each topic, among the chosen tokens."""
     ones, at = np.ones(int(chosen.sum()), np.int32), (problem.words[chosen], topics[chosen])
     return sparse.coo_array((ones, at), shape=(problem.n_words, problem.n_topics)).tocsr()
@@ -127,7 +127,7 @@ class UrnAssignment(Assignment):
         self._scratch = make_scratch(self.urns, len(problem.shards), n_threads)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Resample every document, see `Assignment.sweep`. The likelihood is that of DMM, without promotions."""
         priors = self._priors(alpha, beta)
@@ -155,8 +155,8 @@ class UrnAssignment(Assignment):
             alpha.log_weights.copy(),
             beta.log_weights.copy(),
             priors.alpha + documents,
-            totals[0].copy(),
-            priors.beta_sum + self._with_promotions(totals),
+            totals[0].astype(np.int64),
+            np.asarray(priors.beta_sum + self._with_promotions(totals), np.float64),
             sparse.csr_array(self._with_promotions(urns.swapaxes(0, 1))),
         )
 
@@ -181,7 +181,7 @@ class UrnAssignment(Assignment):
         repeats = frozen(self._repeats[shard.tokens], np.int32)
         return Texts(shard.words, repeats, shard.offsets, self.topics[shard.tokens], self.promoted[shard.tokens])
 
-    def _with_promotions(self, kinds: NDArray[np.integer]) -> NDArray[Any]:
+    def _with_promotions(self, kinds: NDArray[np.integer]) -> NDArray[np.integer] | NDArray[np.float64]:
         """Return c = n + promotion * r."""
         if len(kinds) == 1:
             return np.array(kinds[0])
@@ -197,7 +197,7 @@ class UrnAssignment(Assignment):
 
 def _as_input(counts: UrnCounts) -> UrnCounts:
     """Return counts as read-only arrays for kernels."""
-    return UrnCounts(*(frozen(array, array.dtype) for array in counts))
+    return UrnCounts(frozen(counts.urns, np.int32), frozen(counts.totals, np.int64), frozen(counts.documents, np.int64))
 
 
 def infer_single_topics(

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from metalda.kernels.border import frozen
+from metalda.kernels.border import Kernel, frozen
 from metalda.kernels.wording import (
     accept_factors,
     add_word_changes,
@@ -26,13 +26,14 @@ from metalda.kernels.wording import (
 )
 from metalda.meta.design import DEFAULT, Design
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
-from metalda.samplers.base import Arrays, Assignment, Problem, check_topics
+from metalda.priors.loglinear import Statistics
+from metalda.samplers.base import Assignment, Problem, check_topics
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.draws import Draw, check_tables
 from metalda.samplers.tokens import TokenAssignment, Tokens
-from metalda.utils.checks import check_array, check_ascending, check_indices, check_keys, check_range
+from metalda.utils.checks import Array, Arrays, check_array, check_ascending, check_indices, check_keys, check_range
 from metalda.utils.chunks import spans, tally
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 SHAPE, RATE = 0.1, 1e-5  # of the gamma prior of c[k]: nearly flat on the scale of log c[k], up to about 100,000
 LEAST, MOST = 1e-9, 1e12  # of c[k]
@@ -51,7 +52,7 @@ class Shared(LogLinear):
         rows = sparse.csr_array(np.ones((n_words, 1)))
         return cls(Design.from_rows((DEFAULT,), row_of, rows), 1.0)
 
-    def beta(self, log_weights: NDArray[Any], bounds: object = ()) -> Beta:
+    def beta(self, log_weights: Array, bounds: object = ()) -> Beta:
         """Return the parameters; their sums over words are c[k]."""
         values = np.exp(np.maximum(log_weights, np.log(FLOOR)))
         sums = values.sum(axis=0, dtype=np.float64)
@@ -68,7 +69,7 @@ class GroupTokens(Tokens):
     shape: float = SHAPE  # of the gamma prior of c[k]
     rate: float = RATE
 
-    kernels: ClassVar[tuple[Any, ...]] = (
+    kernels: ClassVar[tuple[Kernel, ...]] = (
         *Tokens.kernels,
         draw_log_gammas,
         add_word_changes,
@@ -142,7 +143,7 @@ class GroupTokens(Tokens):
         return self.n_groups
 
     @property
-    def inputs(self) -> tuple[NDArray[Any], ...]:
+    def inputs(self) -> tuple[NDArray[np.generic], ...]:
         return (self.groups,)
 
     def memory(self, problem: Problem, n_threads: int) -> int:
@@ -207,11 +208,11 @@ class GroupAssignment(Assignment):
         if self._tables is None:
             return {"topics": self.topics}
         packed = self._tables.pack(0, self.problem.n_words)
-        tables: dict[str, NDArray[Any]] = dict(zip(_TABLES, packed, strict=True))
+        tables: dict[str, NDArray[np.generic]] = dict(zip(_TABLES, packed, strict=True))
         return {"topics": self.topics, "concentrations": self.concentrations.copy(), **tables}
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Draw phi, then every token, then tables and concentrations.
 
@@ -232,11 +233,11 @@ class GroupAssignment(Assignment):
         return moved, log_likelihood
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
-    ) -> list[tuple[Any, ...]]:
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
+    ) -> list[Statistics]:
         return self._tokens.observe_documents(prior, alpha, rngs, run)
 
-    def draw_shared(self, beta: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
+    def draw_shared(self, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> Beta:
         """Draw phi[k] ~ Dirichlet(beta[k] + t[k]), and return c[k] phi[k, v] as the parameters of words in groups."""
         log_phi = np.empty((self.problem.n_words, self.problem.n_topics), np.float32)
         values, tables = frozen(beta.values, np.float32), self.counts
@@ -249,10 +250,10 @@ class GroupAssignment(Assignment):
         log_phi -= log_phi.max(axis=0)
         totals = np.exp(np.maximum(log_phi, np.log(FLOOR))).sum(axis=0, dtype=np.float64)
         log_phi += np.log(self.concentrations / totals).astype(np.float32)
-        parameters: Any = log_phi  # in single precision, because a cluster sends them
+        parameters: Array = log_phi  # in single precision, because a cluster sends them
         return self._tokens.problem.word_prior.beta(parameters)
 
-    def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> Beta:
+    def move_concentrations(self, shared: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> Beta:
         """Move c[k] by a Metropolis step, given the counts of groups and phi; returns the new c[k] phi[k, v].
 
         Given the tables, as in `draw_concentrations`, c[k] changes by a few percent in a sweep. Without them it can
@@ -274,7 +275,7 @@ class GroupAssignment(Assignment):
         accept_factors(group_totals, changes, factors, *prior, self.concentrations, rngs[0])
         return shared._replace(values=np.maximum(shared.values * factors.astype(np.float32), FLOOR))
 
-    def draw_tables(self, shared: Beta, rngs: Sequence[np.random.Generator], run: Run) -> None:
+    def draw_tables(self, shared: Beta, rngs: Sequence[np.random.Generator], run: RunEach) -> None:
         """Draw t[k, g, v] ~ CRP(c[k] phi[k, v], n[k, g, v]), and keep their sums over groups."""
         counts, tables, n_groups = self._tokens.counts, self.counts, self.sampler.n_groups
         values, lists = frozen(shared.values, np.float32), _frozen_lists(counts)
@@ -315,12 +316,14 @@ class GroupAssignment(Assignment):
         return int(bounds[s]), int(bounds[s + 1])
 
 
-def _frozen_lists(counts: TopicCounts) -> tuple[NDArray[Any], ...]:
+def _frozen_lists(
+    counts: TopicCounts,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Topics, NDArray[np.int32]]:
     sizes, topics, numbers = counts.sizes, counts.topics, counts.counts
     return counts.starts, frozen(sizes, np.int32), frozen(topics, np.uint16), frozen(numbers, np.int32)
 
 
-def check_concentrations(concentrations: NDArray[Any], shape: tuple[int | None, ...]) -> None:
+def check_concentrations(concentrations: Array, shape: tuple[int | None, ...]) -> None:
     """Raise StorageError unless these are concentrations of topics."""
     check_array("concentrations", concentrations, np.float64, shape)
     check_range("concentrations", concentrations, LEAST, MOST)

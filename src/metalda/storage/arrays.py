@@ -10,12 +10,15 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from metalda.errors import StorageError
+from metalda.utils.checks import Array
+
+S = TypeVar("S", bound=np.generic)
 
 LARGE = 1 << 28  # bytes; smaller temporary arrays stay in memory
 _CHUNK = 1 << 22
@@ -147,12 +150,12 @@ def _map_safetensors(path: Path, names: list[str]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def is_mapped(array: NDArray[Any]) -> bool:
+def is_mapped(array: NDArray[np.generic]) -> bool:
     """Return whether an array is a view of a memory-mapped file."""
     return isinstance(mapping(array), np.memmap | mmap.mmap)
 
 
-def mapping(array: NDArray[Any]) -> Any:
+def mapping(array: NDArray[np.generic]) -> object:
     """Return the object that an array is ultimately a view of: the map of a file for mapped arrays."""
     base: object = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
@@ -160,13 +163,13 @@ def mapping(array: NDArray[Any]) -> Any:
     return base
 
 
-def empty_like_source(source: NDArray[Any], shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def empty_like_source(source: NDArray[np.generic], shape: tuple[int, ...], dtype: type[S]) -> NDArray[S]:
     """Allocate an array: on disk if it is large and `source`, from which it is computed, is mapped; else in memory."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     return empty_on_disk(shape, dtype) if n_bytes >= LARGE and is_mapped(source) else np.empty(shape, dtype)
 
 
-def empty_on_disk(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def empty_on_disk(shape: tuple[int, ...], dtype: type[S]) -> NDArray[S]:
     """Allocate an array in an unnamed file of the temporary folder (TMPDIR), which is deleted with the process."""
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     try:
@@ -195,7 +198,7 @@ class MappedFile:
     changed: int  # time of the last change, to detect another file with the same name
 
     @classmethod
-    def of(cls, array: NDArray[Any] | None) -> MappedFile | None:
+    def of(cls, array: NDArray[np.generic] | None) -> MappedFile | None:
         """Return the position of an array that is a contiguous part of a mapped file; None for any other array."""
         base = None if array is None else mapping(array)
         if array is None or not isinstance(base, np.memmap) or not base.filename or not array.flags.c_contiguous:
@@ -217,7 +220,7 @@ class MappedFile:
             return False
         return (about.st_size, about.st_mtime_ns) == (self.size, self.changed)
 
-    def open(self, first: int, last: int) -> NDArray[Any]:
+    def open(self, first: int, last: int) -> Array:
         """Map entries first … last - 1 into memory."""
         if first == last:
             return np.empty(0, self.dtype)

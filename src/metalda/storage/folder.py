@@ -12,10 +12,10 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_
 from metalda.storage.locations import PathLike, Remote, locate
 from metalda.storage.lock import LOCK, alone
 from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
+from metalda.utils.checks import Array, JsonObject
 
 Layout = Literal["safetensors", "npy"]
 
@@ -35,7 +36,7 @@ _ARRAY_FILE = re.compile(r"[\w-]+-[0-9a-f]{16}\.(npy|safetensors|json)")
 def write_folder(
     path: PathLike,
     kind: str,
-    document: dict[str, Any],
+    document: Mapping[str, object],
     arrays: Contents,
     *,
     layout: Layout = "safetensors",
@@ -87,7 +88,7 @@ def write_folder(
         raise StorageError(f"{folder}: cannot save the {kind}: {error.strerror or error}") from error
 
 
-def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[JsonObject, dict[str, Array]]:
     """Read the document and the arrays that `write_folder` saved.
 
     With ``mmap`` the arrays are read-only maps of their files. Then sizes are checked but checksums are not, so that
@@ -166,7 +167,7 @@ def _make_folder(folder: Path) -> bool:
     return True
 
 
-def _replace(folder: Path, kind: str, document: dict[str, Any], arrays: Contents, layout: Layout) -> None:
+def _replace(folder: Path, kind: str, document: Mapping[str, object], arrays: Contents, layout: Layout) -> None:
     """Write new files next to the old ones, replace the manifest, then remove the old files."""
     token = secrets.token_hex(8)
     manifest_path, staged = folder / f"{kind}.json", folder / f"{kind}-{token}.json"

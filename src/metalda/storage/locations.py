@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from metalda.errors import InputError, missing_extra
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 PathLike = str | os.PathLike[str]
 
@@ -26,7 +29,7 @@ class Remote:
     url: str
 
     @cached_property
-    def _opened(self) -> tuple[Any, str]:
+    def _opened(self) -> tuple[AbstractFileSystem, str]:
         """Return the file system of fsspec and the path in it."""
         try:
             import fsspec
@@ -39,7 +42,7 @@ class Remote:
         return system, path
 
     @property
-    def system(self) -> Any:
+    def system(self) -> AbstractFileSystem:
         """Return the file system of fsspec."""
         return self._opened[0]
 
@@ -116,7 +119,7 @@ class Remote:
     def unlink(self) -> None:
         self.system.rm_file(self.path)
 
-    def stat(self) -> Any:
+    def stat(self) -> SimpleNamespace:
         """Return an object that has only ``st_size``."""
         return SimpleNamespace(st_size=int(self.system.size(self.path) or 0))
 
@@ -129,7 +132,7 @@ class Remote:
         self.system.put_file(str(source), self.path)
 
 
-def locate(path: PathLike) -> Any:
+def locate(path: PathLike) -> Path | Remote:
     """Return a `Path`, or a `Remote` for ``scheme://…``; restore the slash that a URL loses in a `Path`."""
     if isinstance(path, Remote):
         return path

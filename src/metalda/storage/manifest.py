@@ -7,7 +7,7 @@ import importlib.metadata
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from metalda.errors import StorageError
 from metalda.storage.locations import Remote
+from metalda.utils.checks import JsonObject
 
 VERSION = 1
 
@@ -33,7 +34,7 @@ class Manifest:
     """The array files of a saved folder and its JSON document."""
 
     files: dict[str, ArrayFile]
-    document: dict[str, Any]
+    document: JsonObject
 
 
 def package_version() -> str:
@@ -44,7 +45,7 @@ def package_version() -> str:
         return "(not installed)"
 
 
-def encode(kind: str, files: dict[str, ArrayFile], document: dict[str, Any]) -> bytes:
+def encode(kind: str, files: dict[str, ArrayFile], document: Mapping[str, object]) -> bytes:
     """Encode a manifest; raises ValueError for NaN, which JSON cannot represent."""
     content = {
         "format": f"metalda-{kind}",
@@ -93,10 +94,11 @@ def require_regular(path: Path | Remote) -> None:
         raise StorageError(f"{path}: cannot be read: not a regular file")
 
 
-def _parse(path: Path | Remote) -> Any:
+def _parse(path: Path | Remote) -> object:
     require_regular(path)
     try:
-        return json.loads(path.read_bytes(), parse_constant=_reject_constant)
+        content: object = json.loads(path.read_bytes(), parse_constant=_reject_constant)
+        return content
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
@@ -107,7 +109,7 @@ def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _array_file(path: Path | Remote, name: str, entry: Any) -> ArrayFile:
+def _array_file(path: Path | Remote, name: str, entry: object) -> ArrayFile:
     if name in {"", ".", ".."} or any(c in name for c in "/\\:\0") or not name.endswith((".npy", ".safetensors")):
         raise StorageError(f"{path}: damaged: {name!r} is not the name of an array file in this folder")
     arrays, size, crc32 = (entry.get(key) if isinstance(entry, dict) else None for key in ("arrays", "bytes", "crc32"))
@@ -141,13 +143,13 @@ def replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
         raise
 
 
-def write_document(path: Path, kind: str, document: dict[str, Any]) -> None:
+def write_document(path: Path, kind: str, document: Mapping[str, object]) -> None:
     """Write a JSON document as a file that names its kind."""
     data = encode(kind, {}, document)
     with replacing(path, "xb") as file:
         file.write(data)
 
 
-def read_document(path: Path, kind: str) -> dict[str, Any]:
+def read_document(path: Path, kind: str) -> JsonObject:
     """Read the document that `write_document` wrote; StorageError if it is damaged or of another kind."""
     return decode(path, kind).document

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from metalda.errors import InputError, StorageError, hint
 from metalda.samplers import Draw, Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
-from metalda.storage import check_writable, locate, locked, read_folder, remove_unfinished, write_folder
+from metalda.storage import Remote, check_writable, locate, locked, read_folder, remove_unfinished, write_folder
 from metalda.training.gibbs import ChainState, Generators, resume_chain
 from metalda.utils.checks import (
+    Array,
+    Arrays,
+    JsonObject,
     check_array,
     check_integer,
     check_object,
@@ -28,7 +31,7 @@ from metalda.utils.checks import (
 KIND = "checkpoint"
 _REMEDY = "start again without it"
 
-Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # a document for JSON, and arrays
+Packed = tuple[JsonObject, dict[str, Array]]  # a document for JSON, and arrays
 
 
 class TraceRow(NamedTuple):
@@ -80,9 +83,9 @@ class Checkpoint:
     The identity consists of fingerprints of the data and of the parameters that decide the result.
     """
 
-    folder: Path
+    folder: Path | Remote
     every: int
-    identity: Mapping[str, Any]
+    identity: JsonObject
 
     @property
     def exists(self) -> bool:
@@ -126,7 +129,7 @@ class Checkpoint:
                 raise StorageError(f"trace has more than {n_iter:,} iterations")
             return chains
 
-    def _check_identity(self, saved: Any) -> None:
+    def _check_identity(self, saved: object) -> None:
         if not isinstance(saved, dict) or not isinstance(saved.get("parameters"), dict):
             raise StorageError(f"{self.folder}: the checkpoint is damaged (no identity); {_REMEDY}")
         for what, value in self.identity.items():
@@ -153,7 +156,7 @@ def join_chains(packed: Sequence[Packed]) -> Packed:
     return document, {**arrays, **further}
 
 
-def split_chains(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_chains: int) -> list[Packed]:
+def split_chains(document: JsonObject, arrays: Arrays, n_chains: int) -> list[Packed]:
     """Return what `join_chains` joined; StorageError unless there are so many chains."""
     others = document.get("chains", [])
     if not isinstance(others, list) or len(others) != n_chains - 1:
@@ -169,7 +172,7 @@ def split_chains(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 def _pack_progress(progress: Progress) -> Packed:
     """Return the progress of a chain as a document for JSON and arrays."""
     state = progress.state
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, Array] = {
         **{f"assignment.{name}": array for name, array in state.assignment.arrays.items()},
         "log_doc_weights": state.log_doc_weights,
         "log_word_weights": state.log_word_weights,
@@ -185,9 +188,7 @@ def _pack_progress(progress: Progress) -> Packed:
     return {"seed": progress.seed, "generators": generators}, arrays
 
 
-def _unpack_progress(
-    document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], problem: Problem, n_threads: int
-) -> Progress:
+def _unpack_progress(document: JsonObject, arrays: Arrays, problem: Problem, n_threads: int) -> Progress:
     """Return the progress that `_pack_progress` packed. Every value is checked before it is used."""
     n_documents, n_topics = len(problem.offsets) - 1, problem.n_topics
     rngs = Generators.spawn(0, problem)
@@ -229,7 +230,7 @@ def stack_weights(weights: Mapping[int, NDArray[np.float32]]) -> NDArray[np.floa
     return np.stack([weights[iteration] for iteration in sorted(weights)])
 
 
-def _checked_generator(saved: Any) -> dict[str, Any]:
+def _checked_generator(saved: object) -> JsonObject:
     """Return the state of a PCG64 generator, checked: an even increment could make it repeat one number forever."""
     outer = check_object("a generator", saved)
     inner = check_object("a generator", outer["state"])
@@ -241,13 +242,13 @@ def _checked_generator(saved: Any) -> dict[str, Any]:
     return outer
 
 
-def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+def _under(arrays: Arrays, prefix: str) -> dict[str, Array]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 @contextmanager
 def open_checkpoint(
-    folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], Mapping[str, Any]], resume: bool
+    folder: str | os.PathLike[str] | None, every: int, identify: Callable[[], JsonObject], resume: bool
 ) -> Iterator[Checkpoint | None]:
     """Yield the checkpoint of a run, or None. `identify` reads the whole corpus, so it is called only if needed."""
     if folder is None:

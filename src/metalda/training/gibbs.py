@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LearnsFromWords, Stripes
 from metalda.samplers import Assignment, Draw, Problem, TopicCounts
-from metalda.utils.threads import Run
+from metalda.utils.checks import Arrays
+from metalda.utils.threads import RunEach
 
 
 class ChainState(NamedTuple):
@@ -79,7 +79,7 @@ def start_chain(problem: Problem, rng: np.random.Generator, n_threads: int = 1) 
 
 def resume_chain(
     problem: Problem,
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Arrays,
     log_doc_weights: NDArray[np.float64],
     log_word_weights: NDArray[np.float64],
     n_sweeps: int = 0,
@@ -102,7 +102,7 @@ def _chain(
     return ChainState(assignment, alpha, beta, n_sweeps)
 
 
-def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map) -> tuple[ChainState, SweepRecord]:
+def sweep(problem: Problem, state: ChainState, rngs: Generators, run: RunEach = map) -> tuple[ChainState, SweepRecord]:
     """Do step 1 for every token, steps 2 and 3 for the prior of documents, and step 4 for the prior of words."""
     moved, log_likelihood = state.assignment.sweep(state.alpha, state.beta, rngs.shards, run, state.n_sweeps)
     state, n_doc_tables = update_doc_weights(problem, state, rngs, run)
@@ -111,7 +111,7 @@ def sweep(problem: Problem, state: ChainState, rngs: Generators, run: Run = map)
     return state._replace(n_sweeps=state.n_sweeps + 1), record
 
 
-def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
+def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, run: RunEach) -> tuple[ChainState, int]:
     """Do steps 2 and 3, if the prior of documents learns; also return the number of tables."""
     prior = problem.doc_prior
     if not (isinstance(prior, LearnsFromDocuments) and prior.is_due(state.n_sweeps)):
@@ -122,7 +122,7 @@ def update_doc_weights(problem: Problem, state: ChainState, rngs: Generators, ru
     return state._replace(alpha=prior.alpha(log_weights)), prior.count_tables(observed)
 
 
-def update_word_weights(problem: Problem, state: ChainState, rngs: Generators, run: Run) -> tuple[ChainState, int]:
+def update_word_weights(problem: Problem, state: ChainState, rngs: Generators, run: RunEach) -> tuple[ChainState, int]:
     """Do step 4, if the prior of words learns; also return the number of tables."""
     prior = problem.word_prior
     if not (isinstance(prior, LearnsFromWords) and prior.is_due(state.n_sweeps)):

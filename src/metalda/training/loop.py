@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,11 @@ from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
-from metalda.utils.threads import Run, deferred_interrupt
+from metalda.utils.checks import Arrays
+from metalda.utils.threads import RunEach, deferred_interrupt
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 logger = logging.getLogger("metalda")
 
@@ -37,9 +41,7 @@ class Trained:
     draws: tuple[Draw, ...]
     weights: Mapping[str, NDArray[np.float32]]  # "label": log lambda[draw, l, k], "feature": log delta[draw, l, k]
     doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
-    history: dict[
-        str, NDArray[Any]
-    ]  # by iteration: log-likelihood per token, seconds, tokens moved, and tables of priors that draw them
+    history: Arrays  # by iteration: log-likelihood per token, seconds, tokens moved, and tables of priors with tables
     n_sweeps: int
     seed: int
 
@@ -118,7 +120,7 @@ class Training:
         problem: Problem,
         chains: Sequence[Progress],
         stage: Stage,
-        run: Run,
+        run: RunEach,
         cluster: Cluster | None,
         is_interrupted: Callable[[], bool],
         stack: ExitStack,
@@ -177,7 +179,7 @@ def _warn_of_limit(limit: int, is_flat: bool) -> None:
     )
 
 
-def _pool(n_threads: int, stack: ExitStack) -> Run:
+def _pool(n_threads: int, stack: ExitStack) -> RunEach:
     """Return the map of a thread pool, or without threads the built-in one."""
     return stack.enter_context(ThreadPoolExecutor(n_threads)).map if n_threads > 1 else map
 
@@ -202,7 +204,7 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 
 def _advance(
-    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: Run
+    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: RunEach
 ) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, keep_weights, run)
@@ -211,7 +213,7 @@ def _advance(
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: Run) -> float:
+def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: RunEach) -> float:
     start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     seconds = time.perf_counter() - start
@@ -266,7 +268,7 @@ def _likelihood_text(likelihoods: Sequence[float]) -> str:
     return f"log-likelihood {shown} per token"
 
 
-def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool, n_chains: int) -> Any:
+def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool, n_chains: int) -> tqdm:
     from tqdm import tqdm
 
     shown = verbose and sys.stderr is not None and sys.stderr.isatty()

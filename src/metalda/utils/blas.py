@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 _lock = Lock()
 _n_inside = 0
-_limit: Any = None
+_limit = None  # of the controller, while a thread is inside
 
 
 @contextmanager
@@ -38,7 +40,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()  # inspects all loaded libraries, which takes milliseconds

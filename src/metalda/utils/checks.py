@@ -7,14 +7,18 @@ value and what is wrong; `reading_damage` adds the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from metalda.errors import StorageError
+
+JsonObject: TypeAlias = dict[str, Any]  # from a file, before its values are checked; or plain data for a file
+Array: TypeAlias = NDArray[Any]  # from a file, before its type is checked
+Arrays: TypeAlias = Mapping[str, Array]
 
 
 @contextmanager
@@ -27,9 +31,7 @@ def reading_damage(place: object, what: str, remedy: str) -> Iterator[None]:
         raise StorageError(f"{place}: the {what} is damaged ({' '.join(reason.split())}); {remedy}") from error
 
 
-def check_array(
-    name: str, array: NDArray[Any], dtype: DTypeLike | Sequence[DTypeLike], shape: Sequence[int | None]
-) -> None:
+def check_array(name: str, array: Array, dtype: DTypeLike | Sequence[DTypeLike], shape: Sequence[int | None]) -> None:
     """Require a type (or one of several) and a shape; None stands for any length."""
     dtypes = [np.dtype(each) for each in (dtype if isinstance(dtype, tuple) else (dtype,))]
     if array.dtype not in dtypes:
@@ -40,7 +42,7 @@ def check_array(
         raise StorageError(f"{name} must have the shape ({wanted}), not {array.shape}")
 
 
-def check_range(name: str, array: NDArray[Any], low: float, high: float) -> None:
+def check_range(name: str, array: Array, low: float, high: float) -> None:
     """Require ``low <= value <= high`` of all values, and no NaN."""
     if array.size and not (low <= array.min() and array.max() <= high):  # the minimum of an array with NaN is NaN
         raise StorageError(f"{name} has values outside of {low:,} … {high:,}")
@@ -54,7 +56,7 @@ def check_finite(name: str, array: NDArray[np.floating], low: float | None = Non
         raise StorageError(f"{name} has values that are not finite" + ("" if low is None else f", or below {low:g}"))
 
 
-def check_indices(name: str, array: NDArray[Any], n: int) -> None:
+def check_indices(name: str, array: Array, n: int) -> None:
     """Require integers from 0 to n - 1 in one dimension."""
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise StorageError(f"{name} must be integers in one dimension, not {array.dtype} in {array.ndim}")
@@ -62,7 +64,7 @@ def check_indices(name: str, array: NDArray[Any], n: int) -> None:
         raise StorageError(f"{name} has values outside of 0 … {n - 1:,}")
 
 
-def check_starts(name: str, starts: NDArray[Any], n_items: int) -> None:
+def check_starts(name: str, starts: Array, n_items: int) -> None:
     """Require integers that rise from 0 to the number of items."""
     if starts.ndim != 1 or starts.dtype.kind not in "iu":
         raise StorageError(f"{name} must be integers in one dimension, not {starts.dtype} in {starts.ndim}")
@@ -71,7 +73,7 @@ def check_starts(name: str, starts: NDArray[Any], n_items: int) -> None:
         raise StorageError(f"{name} must rise from 0 to {n_items:,}")
 
 
-def check_ascending(name: str, values: NDArray[Any], starts: NDArray[Any]) -> None:
+def check_ascending(name: str, values: Array, starts: Array) -> None:
     """Require values that rise strictly within each row ``values[starts[r]:starts[r + 1]]``; starts are checked."""
     falls = values[1:] <= values[:-1]
     first = starts[(starts > 0) & (starts < len(values))]
@@ -103,14 +105,14 @@ def check_flag(name: str, value: object) -> bool:
     return value
 
 
-def check_object(name: str, value: object) -> dict[str, Any]:
+def check_object(name: str, value: object) -> JsonObject:
     """Require a JSON object."""
     if not isinstance(value, dict):
         raise StorageError(f"{name} must be an object, not {_shown(value)}")
     return value
 
 
-def check_keys(name: str, found: Any, expected: Any) -> None:
+def check_keys(name: str, found: Collection[str], expected: Iterable[str]) -> None:
     """Require exactly these names."""
     missing, extra = set(expected) - set(found), set(found) - set(expected)
     if missing or extra:

@@ -6,7 +6,6 @@ The arrays have one entry for each token of a corpus; ragged ones are flat, with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ def spans(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def tally(values: NDArray[Any], n_values: int) -> NDArray[np.int64]:
+def tally(values: NDArray[np.integer], n_values: int) -> NDArray[np.int64]:
     """Count how often each of 0 … n_values - 1 occurs; `np.bincount` would convert all values to int64 at once."""
     totals = np.zeros(n_values, np.int64)
     for some in slices(len(values)):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_CHARACTERS = 200  # of a cell
 MAX_ROWS = 30
@@ -19,7 +22,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
     return f"<div><p>{escape(title)}</p>{table}{below}</div>"
 
 
-def frame_html(title: str, frame: Any, source: str) -> str:
+def frame_html(title: str, frame: pd.DataFrame, source: str) -> str:
     """Return the first rows of a DataFrame as HTML; if there are more, a note names `source`, which has all rows."""
     n_more = max(len(frame) - MAX_ROWS, 0)
     note = f"… and {n_more:,} more: see {source}" if n_more else ""

@@ -7,10 +7,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
+from typing import Protocol, TypeVar
 
-# Runs a function on every item and returns the results in order: the built-in map, or the map of a thread pool.
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class RunEach(Protocol):
+    """Runs a function on every item and returns the results in order: the built-in map, or that of a thread pool."""
+
+    def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]: ...
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -24,7 +31,7 @@ def count_jobs(n_jobs: int | None) -> int:
     return n_jobs
 
 
-def thread_map(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
+def thread_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[R]:
     """Call the function with every item in `n_jobs` threads, and return the results in order."""
     if n_jobs == 1:
         return [function(item) for item in items]
@@ -40,7 +47,7 @@ def deferred_interrupt() -> Iterator[threading.Event]:
     """
     interrupted = threading.Event()
 
-    def handle(signum: int, frame: Any) -> None:
+    def handle(signum: int, frame: FrameType | None) -> None:
         if interrupted.is_set():
             raise KeyboardInterrupt
         interrupted.set()

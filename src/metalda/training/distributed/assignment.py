@@ -6,19 +6,24 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.priors import Alpha, Beta, LearnsFromDocuments
+from metalda.priors.loglinear import Statistics
 from metalda.samplers.base import Assignment, Problem
 from metalda.samplers.counts import TopicCounts, Topics
 from metalda.storage.arrays import MappedFile, is_here
 from metalda.training.distributed import worker
 from metalda.training.distributed.cluster import Cluster
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
+if TYPE_CHECKING:
+    from distributed import Future
+
+T = TypeVar("T")
 logger = logging.getLogger("metalda.cluster")
 
 FAN_IN = 8  # changes that one task adds, if there are many hosts
@@ -27,7 +32,7 @@ FAN_IN = 8  # changes that one task adds, if there are many hosts
 class Seat(NamedTuple):
     """A host on its worker, and its shards first … last - 1."""
 
-    host: Any  # a future
+    host: Future
     address: str
     first: int
     last: int
@@ -46,7 +51,7 @@ class DistributedAssignment(Assignment):
         self._topics: Topics | None = topics
         self._counts, self._counts_are_ours = counts, True
         self.seats: list[Seat] = []
-        self._incoming: list[Any] = []
+        self._incoming: list[Future | None] = []
         self.deal_shards()
 
     def deal_shards(self) -> None:
@@ -111,14 +116,14 @@ class DistributedAssignment(Assignment):
         return DistributedAssignment(self._cluster, problem, topics, counts)
 
     def sweep(
-        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: Run, n_sweeps: int
+        self, alpha: Alpha, beta: Beta, rngs: Sequence[np.random.Generator], run: RunEach, n_sweeps: int
     ) -> tuple[int, float]:
         """Submit all turns at once, so that no worker waits for the client between turns."""
         cluster, seats, n_turns = self._cluster, self.seats, len(self.problem.shards)
         weights, unchanged = self._changed(alpha, beta), worker.LogWeights(None, None)
         totals = self._counts.topic_totals
         self._topics, self._counts_are_ours = None, False
-        swept: list[Any] = []
+        swept: list[Future] = []
         for turn in range(n_turns):
             seeds = [rng.integers(2**64, dtype=np.uint64) for rng in rngs]
             first, previous = turn == 0, self._add(swept)
@@ -162,8 +167,8 @@ class DistributedAssignment(Assignment):
         return sum(host.n_moved for host in done), log_likelihood + of_words - self._counts.of_totals(beta)
 
     def observe_documents(
-        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: Run
-    ) -> list[tuple[Any, ...]]:
+        self, prior: LearnsFromDocuments, alpha: Alpha, rngs: Sequence[np.random.Generator], run: RunEach
+    ) -> list[Statistics]:
         futures = [
             self._cluster.submit(
                 worker.observe_documents,
@@ -175,7 +180,7 @@ class DistributedAssignment(Assignment):
             )
             for seat in self.seats
         ]
-        observed: list[tuple[Any, ...]] = []
+        observed: list[Statistics] = []
         advanced: list[np.random.Generator] = []
         for found, generators in self._cluster.collect(futures, self.addresses):
             observed += found
@@ -228,17 +233,17 @@ class DistributedAssignment(Assignment):
             problem.n_groups,
         )
 
-    def _ready(self, seat: Seat) -> Any:
+    def _ready(self, seat: Seat) -> Future:
         """Return a small future to wait for, because a host cannot be fetched."""
         return self._cluster.submit(worker.Host.require, seat.host, 0, on=seat.address, name="ready")
 
-    def _ask_hosts(self, question: Callable[..., Any], name: str) -> list[Any]:
+    def _ask_hosts(self, question: Callable[[worker.Host, int], T], name: str) -> list[T]:
         futures = [
             self._cluster.submit(question, seat.host, self._n_turns, on=seat.address, name=name) for seat in self.seats
         ]
         return self._cluster.collect(futures, self.addresses)
 
-    def _add(self, turns: list[Any]) -> list[Any]:
+    def _add(self, turns: list[Future]) -> list[Future]:
         """Add changes on the workers, in a tree, until few are left."""
         while len(turns) > FAN_IN:
             pieces = [turns[i : i + FAN_IN] for i in range(0, len(turns), FAN_IN)]
@@ -267,5 +272,5 @@ def _same(old: NDArray[np.float64] | None, new: NDArray[np.float64]) -> bool:
     return old is not None and np.array_equal(old, new)
 
 
-def _n_bytes(value: Any) -> int:
+def _n_bytes(value: NDArray[np.generic] | Statistics) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else sum(map(_n_bytes, value))

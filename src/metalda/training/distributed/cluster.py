@@ -10,11 +10,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from metalda.errors import ClusterError, missing_extra
 from metalda.storage.manifest import package_version
 from metalda.training.distributed.worker import OutOfStep
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 logger = logging.getLogger("metalda.cluster")
 
@@ -39,7 +42,7 @@ class Cluster:
     A worker counts as lost when it has left, or when it has been silent for `PATIENCE` seconds.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         try:
             import distributed
         except ImportError:
@@ -92,14 +95,14 @@ class Cluster:
         return {address: n for address, n in sorted(alive.items()) if address not in unfit}
 
     def submit(
-        self, function: Callable[..., Any], *arguments: Any, on: str | list[str] | None = None, name: str
-    ) -> Any:
+        self, function: Callable[..., object], *arguments: object, on: str | list[str] | None = None, name: str
+    ) -> Future:
         """Return a future for a task on one worker, on one of several, or on any; the dashboard shows `name`."""
         where = {} if on is None else {"workers": on, "allow_other_workers": False}
         key = f"{name}-{self._name}-{next(self._numbers)}"
         return self._ask(lambda: self._client.submit(function, *arguments, key=key, pure=False, **where))
 
-    def send(self, data: Any, to: Sequence[str]) -> Any:
+    def send(self, data: object, to: Sequence[str]) -> Future:
         """Send data to these workers and return its future. Raises `WorkersLost` if one of them is lost."""
         request = self._client.scatter([data], workers=list(to), hash=False, timeout=PATIENCE, asynchronous=True)
         try:
@@ -110,7 +113,7 @@ class Cluster:
             self.collect([self.submit(_receive, sent, on=each, name="receive") for each in to], to)
         return sent
 
-    def collect(self, futures: Sequence[Any], workers: Sequence[str]) -> list[Any]:
+    def collect(self, futures: Sequence[Future], workers: Sequence[str]) -> list[Any]:
         """Return the results of tasks on these workers. Raises `WorkersLost` if one of them is lost."""
         self._wait(futures, workers)
         self._raise_errors(futures)
@@ -120,15 +123,17 @@ class Cluster:
             self._raise_errors(futures)  # of work that Dask repeated because its result was lost
             raise
 
-    def map(self, function: Callable[..., T], items: Iterable[Any], *common: Any, name: str) -> Iterator[T]:
+    def map(self, function: Callable[..., T], items: Iterable[object], *common: object, name: str) -> Iterator[T]:
         """Yield ``function(item, *common)`` for every item, in order, on any free worker, a few items at a time.
 
         The common arguments are sent to all workers once. When workers are lost, they are sent again, and the remaining
         workers do the unfinished items.
         """
         self.require_workers()
-        copies: list[Any] = []  # of the common arguments
-        pending: deque[tuple[Any, Any]] = deque()  # items and their futures; None before they are submitted
+        copies: list[Future] = []  # of the common arguments
+        pending: deque[tuple[object, Future | None]] = (
+            deque()
+        )  # items and their futures; None before they are submitted
 
         def start() -> None:
             if not copies:
@@ -161,7 +166,7 @@ class Cluster:
             yield finish_first()
             pending.popleft()
 
-    def _wait(self, futures: Sequence[Any], workers: Sequence[str]) -> None:
+    def _wait(self, futures: Sequence[Future], workers: Sequence[str]) -> None:
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
             if self._ask(lambda: _is_done(self._client, futures)):
@@ -170,7 +175,7 @@ class Cluster:
                 return  # others may wait forever for the failed one
             self._require(workers, deadline)
 
-    def _fetch(self, futures: Sequence[Any], workers: Sequence[str]) -> Any:
+    def _fetch(self, futures: Sequence[Future], workers: Sequence[str]) -> list[Any]:
         return self._watch(self._client.gather(list(futures), asynchronous=True), workers)
 
     def _watch(self, request: Coroutine[Any, Any, T], workers: Sequence[str]) -> T:
@@ -193,12 +198,12 @@ class Cluster:
         if time.monotonic() > deadline:
             raise ClusterError(f"the cluster has not finished one task within {LONGEST_WAIT:.0f} s")
 
-    def _raise_errors(self, futures: Sequence[Any]) -> None:
+    def _raise_errors(self, futures: Sequence[Future]) -> None:
         for future in futures:
             if future.status == "error":
                 self._raise(future)
 
-    def _raise(self, future: Any) -> None:
+    def _raise(self, future: Future) -> None:
         """Raise the error of a worker; as `WorkersLost` or `ClusterError` if the cluster is the cause."""
         from distributed import KilledWorker
 
@@ -256,7 +261,7 @@ class Cluster:
                     )
         return None
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
+    def _ask(self, question: Callable[[], T]) -> T:
         """Return the answer of the scheduler. The error distinguishes a lost scheduler from lost workers."""
         try:
             return question()
@@ -283,7 +288,7 @@ class Cluster:
         raise _no_scheduler() from error
 
 
-def _is_done(client: Any, futures: Sequence[Any]) -> bool:
+def _is_done(client: Client, futures: Sequence[Future]) -> bool:
     from distributed import wait
 
     try:
@@ -300,7 +305,7 @@ async def _to_its_end(request: Coroutine[Any, Any, T]) -> T:
     return await asyncio.shield(request)
 
 
-def _receive(data: Any) -> None:
+def _receive(data: object) -> None:
     """Do nothing: a task that only moves its data to a worker."""
 
 

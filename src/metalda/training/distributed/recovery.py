@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.errors import ClusterError
-from metalda.samplers.base import Arrays, Problem
+from metalda.samplers.base import Problem
 from metalda.training.distributed.assignment import DistributedAssignment
 from metalda.training.distributed.cluster import MOST_LOSSES, Cluster, WorkersLost
 from metalda.training.gibbs import resume_chain
+from metalda.utils.checks import Arrays
 
 if TYPE_CHECKING:
     from metalda.training.checkpoint import Progress
@@ -31,7 +32,7 @@ class Snapshot(NamedTuple):
     assignment: Arrays
     log_doc_weights: NDArray[np.float64]
     log_word_weights: NDArray[np.float64]
-    generators: list[Any]
+    generators: list[Mapping[str, object]]
     n_sweeps: int
     n_draws: int
 
@@ -68,7 +69,7 @@ class Recovery:
         cluster: Cluster,
         problem: Problem,
         progress: Progress,
-        step: Callable[[], Any],
+        step: Callable[[], object],
         is_interrupted: Callable[[], bool],
     ) -> None:
         self._cluster = cluster

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metalda.kernels.border import frozen
 from metalda.priors import Alpha, Beta, LearnsFromDocuments, LogLinear
+from metalda.priors.loglinear import Statistics
 from metalda.samplers.counts import PackedCounts, TopicCounts, Topics
 from metalda.samplers.shards import Shard, order_by_group
 from metalda.samplers.tokens import Share
 from metalda.storage.arrays import MappedFile
-from metalda.utils.threads import Run
+from metalda.utils.threads import RunEach
 
 
 class OutOfStep(RuntimeError):
@@ -100,7 +101,7 @@ class Host:
         self._pool = ThreadPoolExecutor(part.n_threads) if part.n_threads > 1 else None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RunEach:
         return self._pool.map if self._pool else map
 
     def adopt(self, weights: LogWeights) -> None:
@@ -116,11 +117,11 @@ class Host:
 
     def __sizeof__(self) -> int:
         counts = self.share.counts
-        arrays: list[NDArray[Any]] = [shard.words for shard in self.share.shards]
+        arrays: list[NDArray[np.generic]] = [shard.words for shard in self.share.shards]
         arrays += [self.share.topics, counts.topics, counts.counts]
         return sum(array.nbytes for array in arrays)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a host cannot leave its worker")
 
 
@@ -179,7 +180,7 @@ def hand_over(host: Host, swept: HostTurn, n_turns: int, turn: int) -> PackedCou
 
 def observe_documents(
     host: Host, n_turns: int, rngs: Sequence[np.random.Generator]
-) -> tuple[list[tuple[Any, ...]], Sequence[np.random.Generator]]:
+) -> tuple[list[Statistics], Sequence[np.random.Generator]]:
     """Return the statistics of every shard for the prior of documents, and the generators after drawing them."""
     host.require(n_turns)
     prior, share = host.doc_prior, host.share
@@ -187,7 +188,7 @@ def observe_documents(
     assert host.alpha is not None
     alpha = host.alpha
 
-    def observe_shard(i: int) -> tuple[Any, ...]:
+    def observe_shard(i: int) -> Statistics:
         return tuple(prior.observe_documents(share.shards[i].assign(share.topics), alpha, rngs[i]))
 
     return list(host.run(observe_shard, range(len(share.shards)))), rngs
