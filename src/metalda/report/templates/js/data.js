@@ -6,6 +6,7 @@ const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
+const topicNumber = (k) => topicName(k).replace(/^topic/, ""); // that it has in the model
 // " (in 2 of 4 chains)" for a topic that some chains lack.
 const inChains = (k) => (topics[k].chains === overview.n_chains ? ""
   : ` (in ${topics[k].chains} of ${overview.n_chains} chains)`);

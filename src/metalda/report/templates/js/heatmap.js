@@ -96,7 +96,7 @@ function heatMap(open) {
   const own = blocks.flatMap((block) => block.own);
   const all = own.flatMap((j) => topics.map((_, k) => Math.abs(heatValue(j, k) ?? 0))).sort((a, b) => a - b);
   const least = hasEffects && scale === "times" ? Math.log(2) : 0.01; // of the range of colors
-  const limit = Math.max(all[Math.floor(0.99 * (all.length - 1))], least);
+  const limit = roundUp(Math.max(all[Math.floor(0.99 * (all.length - 1))], least));
   const draw = (place, width) => {
     const narrow = width < 520, high = 17, gap = 6;
     const titles = new Map(own.map((j) => [j, plain(labelShort(j), narrow ? 15 : 30)]));
@@ -104,7 +104,7 @@ function heatMap(open) {
     const heads = columns.map(({ k }) => plain(shortName(k), 26)), lean = Math.max(...heads.map((head) =>
       textWidth(head, 11)));
     const room = width - left - Math.min(0.5 * lean, 80) - gap * columns.at(-1).gaps;
-    const wide = Math.max(topics.length > 60 ? 4 : 11, Math.min(32, room / columns.length));
+    const wide = Math.max(topics.length > 60 ? 4 : 11, Math.min(topics.length > 12 ? 32 : 60, room / columns.length));
     const startOf = (c) => left + c * wide + gap * columns[c].gaps, center = (c) => startOf(c) + wide / 2;
     const box = (c) => ({ x: startOf(c), width: wide - (wide > 6 ? 1 : 0), height: high - 1 });
     // Each topic has its name above, or each group that of its largest topic.
@@ -139,6 +139,8 @@ function heatMap(open) {
       heatLegend(limit),
       blocks.map((block) => [block.kind ? textAt(plain(block.kind, narrow ? 24 : 50), 4, block.titleAt,
         { class: "kind" }) : null,
+      svg("rect", { class: "block", x: left - 1, y: block.rows[0].y - 1, width: end - left + 1,
+        height: high * block.rows.length + 1 }),
       block.rows.map(({ j, y: at }) => svg("a", { href: `#/label/${j}`, tabindex: -1 },
         textAt(titles.get(j), left - 6, at + high / 2, { class: "tick end" })))]),
       follow(place, area, [columns.length, rows.length], [0, 0], describe, locate,
@@ -150,6 +152,13 @@ function heatMap(open) {
   return chart("Heat map of labels and topics", draw, () => [["label", (j) => labelLink(j)], ...columns.map(({ k }) =>
     [`${shortName(k)} (${topicName(k)})`, (j) => (hasEffects ? `${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
       : percent(labels.prevalence[j][k])), "number"])], () => own);
+}
+
+// The end of the scale of colors, as a round factor.
+function roundUp(limit) {
+  if (!hasEffects || scale !== "times") return limit;
+  const power = 10 ** Math.floor(Math.log10(Math.exp(limit)) + 1e-9);
+  return Math.log(power * [1, 2, 5, 10].find((step) => step * power >= Math.exp(limit) * 0.999));
 }
 
 // The numbers of a cell, a line each.

@@ -12,9 +12,10 @@ const lineStyle = (i) => ({ stroke: `var(--topic-${(i % COLORS) + 1})`,
 // Effects with intervals, a row each: [{ title, note, effect, low, high, link, href }], with a line at "no effect".
 function forest(description, all, kind, { axis, show, marks }) {
   const rows = all.filter((row) => row.effect !== null); // not identified
+  const shorten = kind === "topic" ? (text, n) => brief(plain(text, 200), n) : plain; // words lose their end
   const interval = (row) => (row.low === null ? "no interval" : `${show(row.low)} to ${show(row.high)}`);
   const draw = (place, width) => {
-    const narrow = width < 520, step = 24, titles = rows.map((row) => plain(row.title, narrow ? 20 : 44));
+    const narrow = width < 520, step = 24, titles = rows.map((row) => shorten(row.title, narrow ? 22 : 44));
     const left = Math.min(Math.max(...titles.map((title) => textWidth(title))) + 14, width * 0.55);
     const values = rows.flatMap((row) => [row.effect, row.low ?? row.effect, row.high ?? row.effect, 0]);
     const [low, high] = [Math.min(...values), Math.max(...values)], room = 0.06 * (high - low) || 0.1;

@@ -59,6 +59,7 @@ if (labels) addView("labels", "Labels", 30, () => {
   const [j, k] = option("cell", "").split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : -1));
   if (hasHeat && labels.names[j] !== undefined && topics[k]) open(j, k);
   const bySize = labels.names.map((_, at) => at).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
+  const largest = bySize.find((at) => kindOf(at) !== "numbers") ?? bySize[0];
   const strongest = (at) => { const row = labels.prevalence[at], known = row.filter((x) => x !== null);
     return known.length ? row.indexOf(Math.max(...known)) : null; };
   const topicOf = (at) => [topicLink(at), " ", el("span", { class: "muted" }, named(topWords(at, 4)))];
@@ -77,7 +78,7 @@ if (labels) addView("labels", "Labels", 30, () => {
     body: [
       hasEffects ? caution(true) : null,
       hasHeat ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place, panel) : null,
-      drawn && labels.names.length > 1 ? contrastCard([bySize[0]], [otherOf(bySize[0])]) : null,
+      drawn && labels.names.length > 1 ? contrastCard([largest], [otherOf(largest)]) : null,
       labels.pooling.length ? card("How much each column matters", poolingTable()) : null,
       card("All labels", longTable(columns, bySize, 25)),
     ],

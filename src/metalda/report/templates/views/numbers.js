@@ -17,7 +17,7 @@ function prevalenceChart(number, group, k) {
     style: group.column === null ? { stroke: topicColor(k) } : lineStyle(i) }));
   return card([topicLink(k), `${inChains(k)} `, el("span", { class: "muted small" }, named(topWords(k, 4)))],
     lineChart(`Expected proportion of ${topicName(k)} over a number`, { x: number.points, lines,
-      xTitle: plain(number.name), showX: shownNumber, showY: (y) => percent(y, 1),
+      xTitle: plain(number.name), showX: shownNumber, showY: (y) => (y === null ? "–" : `${Number((100 * y).toFixed(1))}%`),
       range: [0, Math.max(...ends, 0.001) * 1.05] }));
 }
 

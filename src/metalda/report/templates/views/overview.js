@@ -39,7 +39,7 @@ function topicMap() {
     });
     reach(place, points);
     const numbers = spots.filter(({ r }) => r > 9 || topics.length < 60).map(({ t, x, y }) =>
-      textAt(String(t.number), x, y, { class: "inside middle" }));
+      textAt(topicNumber(t.number), x, y, { class: "inside middle" }));
     return { height, parts: [points.map(({ node }) => node), numbers, captions(spots, width, height)] };
   };
   return chart(`Map of ${count(topics.length, "topic")} by the distance of their words`, draw, () => [
