@@ -20,6 +20,7 @@ SELF_CONTAINED = [
     "datasets.md",
     "effects.md",
     "guides/coming-from.md",
+    "guides/curation.md",
     "guides/languages.md",
     "guides/many-labels.md",
     "guides/out-of-vocabulary.md",

@@ -85,7 +85,7 @@ def test_files_are_written(run: Run, curved: Path, tmp_path: Path, suffix: str) 
         (("--over", "year", "--at", "section=pet"), "did you mean 'section=pets'"),
         (("--over", "year", "--at", "year=1990", "--contrast"), "two values or more"),
         (("--over", "year", "--topics", "2"), "no topic 2"),
-        (("--over", "year", "--topics", "a"), "expected numbers of topics"),
+        (("--over", "year", "--topics", "a"), "no topic is named 'a'"),
         (("--over", "year", "--interval", "1.5"), "interval"),
         (("--over", "year", "-o", "a.txt"), "must end in .csv"),
         (("--over", "year", "-o", "nowhere/a.csv"), "there is no folder"),

@@ -9,6 +9,7 @@ import atexit
 import copy
 import json
 import random
+import re
 import secrets
 import shutil
 import tempfile
@@ -26,9 +27,14 @@ from tests.fuzz.cases import Case, Kind, Violation, refusing
 
 MODELS = ("MetaLDA", "MetaLDA-seeds", "LabeledLDA", "PTM", "LFLDA", "GPUDMM", "DMR")
 CHECKPOINTS = ("MetaLDA", "LabeledLDA", "PTM", "LFLDA", "GPUDMM")
-CHAINS, WORDING = "-chains", "-wording"
+CHAINS, WORDING, CURATED = "-chains", "-wording", "-curated"
 SAVES = {
-    "model": [*(f"model-{name}" for name in MODELS), "model-MetaLDA-chains", "model-MetaLDA-wording"],
+    "model": [
+        *(f"model-{name}" for name in MODELS),
+        "model-MetaLDA-chains",
+        "model-MetaLDA-wording",
+        "model-MetaLDA-curated",
+    ],
     "checkpoint": [
         *(f"checkpoint-{name}" for name in CHECKPOINTS),
         "checkpoint-MetaLDA-chains",
@@ -130,7 +136,10 @@ def find_save(name: str) -> Path:
     make = _maker(of)
     with _numbered_files():
         if kind == "model":
-            make().fit(_corpus(of)).save(folder / name)
+            model = make().fit(_corpus(of))
+            if of.endswith(CURATED):
+                model.rename({1: "sky"}).merge([0, 2], "pets").hide(["sky"])
+            model.save(folder / name)
         elif kind == "checkpoint":
             with suppress(InterruptedError), stopped_after(18 if of.endswith(CHAINS) else 9):
                 make(n_shards=2).fit(_corpus(of), checkpoint=folder / name, checkpoint_every=1)
@@ -149,7 +158,7 @@ def _maker(of: str) -> Callable[..., Any]:
     """Return what makes the model of a save; the suffix stands for two chains, or for wording by group."""
     from tests.contracts import CASES
 
-    case = next((case for case in CASES if case.name == of.removesuffix(CHAINS).removesuffix(WORDING)), None)
+    case = next((case for case in CASES if case.name == re.sub("-(chains|wording|curated)$", "", of)), None)
     make = getattr(case, "make", None)
     if of.endswith(WORDING):
         return partial(make, wording="label")
@@ -403,7 +412,7 @@ def use_model(model: Any, briefly: bool = False) -> None:
             results.append(model.feature_effects(0.5)["effect"].dropna().to_numpy())
         if model.fitted_.wording:
             group, *others = model.wording_groups_
-            results.append(model.wording_.drop(columns="topic").to_numpy())
+            results.append(model.wording_[["concentration", "low", "high", "factor"]].to_numpy())
             results.append(model.group_components(group))
             for second in (None, others[0]):
                 table = model.wording_contrasts(0, group, second, interval=0.5)

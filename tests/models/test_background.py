@@ -1,6 +1,7 @@
 """A background topic is told from topics with a theme, whatever their size, and is named where topics are shown."""
 
 import json
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,14 @@ def test_the_topic_of_rare_words_is_the_background(model: MetaLDA) -> None:
     table = model.topics(3)
     assert list(table.columns) == ["topic", "share", "background", "words"]
     assert table.loc[table["background"], "topic"].tolist() == [topic]
+
+
+def test_a_merged_topic_is_judged_by_all_its_tokens(model: MetaLDA) -> None:
+    (topic,) = np.flatnonzero(model.fitted_.is_background)
+    first, second, *others = (k for k in range(N_THEMES + 1) if k != topic)
+    merged = copy(model).merge([first, second]).hide(others[:1])
+    assert merged.topics().loc[merged.fitted_.is_background, "topic"].tolist() == [topic]
+    assert not copy(model).merge([topic, first, second, *others]).fitted_.is_background.any()
 
 
 def test_themes_are_no_background_whatever_their_number_and_prior(corpus: Corpus) -> None:

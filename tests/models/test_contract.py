@@ -201,7 +201,8 @@ def test_fitting_again_forgets_the_names_of_columns(case):
 
 def test_output_can_be_a_frame(case, fitted):
     frame = case.make().set_output(transform="pandas").fit(corpus()).transform(corpus())
-    assert list(frame.columns) == ["topic0", "topic1", "topic2"]
+    names = fitted.fitted_.topic_names or (None, None, None)
+    assert list(frame.columns) == [name or f"topic{k}" for k, name in enumerate(names)]
     assert list(frame.columns) == list(fitted.get_feature_names_out())
     np.testing.assert_array_equal(frame.to_numpy(), fitted.transform(corpus()))
 

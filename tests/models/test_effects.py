@@ -225,7 +225,8 @@ def test_a_further_draw_lies_below_the_low_end_as_often_as_it_should():
     """Of 19 draws the least has a further one below it with probability 1/20: it is the end of a 90 % interval."""
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(19, 3, 2))
-    weights = Weights("label", (draws,), np.arange(2)[None], Design.build(as_labels(["a", "b"], 2), 2))
+    design = Design.build(as_labels(["a", "b"], 2), 2)
+    weights = Weights("label", (draws,), ([(0,), (1,)],), design, {"topic": np.arange(2)})
     table = weight_contrasts(weights, "a", "b", 0.9)
     contrasts = draws[:, 0] - draws[:, 1]
     np.testing.assert_allclose(table["low"], contrasts.min(axis=0))

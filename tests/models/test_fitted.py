@@ -84,7 +84,7 @@ def test_loading_restores_every_field(model, tmp_path):
     model.save(tmp_path / "model")
     before, after = model.fitted_, metalda.load(tmp_path / "model").fitted_
     compared = {"vocabulary", "schema", "seed", "n_iter", "n_shards", "named_words", "parameters"}
-    compared |= {"topic_names", "wording"}
+    compared |= {"topic_names", "wording", "curation"}
     for name in compared:
         assert getattr(after, name) == getattr(before, name)
     for name in ("phi", "doc_topics"):
@@ -103,6 +103,7 @@ def test_loading_restores_every_field(model, tmp_path):
     assert after.partners is before.partners is None
     seen = compared | {"phi", "doc_topics", "doc_prior", "word_prior", "history", "draws", "weights"}
     seen |= {"chains", "partners"}
+    seen |= {"before_curation"}  # test_curation.py
     assert seen == {field.name for field in fields(Fitted)}, "a new field is saved and compared"
 
 

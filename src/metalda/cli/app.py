@@ -40,6 +40,7 @@ COMMANDS = (
     Entry("prepare", "Data", "Tokenize a large corpus once, and save it."),
     Entry("datasets", "Data", "List the built-in datasets, or load one."),
     Entry("topics", "Inspect", "Print the topics of a model."),
+    Entry("curate", "Inspect", "Name, merge and hide topics."),
     Entry("effects", "Inspect", "Print the effects of labels on topics."),
     Entry("prevalence", "Inspect", "Print topic proportions over a number."),
     Entry("wording", "Inspect", "Print the words that set groups apart."),

@@ -234,9 +234,9 @@ def _print(found: dict[str, Coherence], reference: Path) -> None:
                 "–" if row.background else f"{row.score:.4f}",
                 str(row.missing),
                 str(row.apart),
-                BACKGROUND if row.background else tables.joined(words),
+                tables.with_name(getattr(row, "name", ""), BACKGROUND if row.background else tables.joined(words)),
             )
-            for row, words in zip(rows.itertuples(), [only.topics[topic] for topic in rows["topic"]], strict=True)
+            for row, words in zip(rows.itertuples(), [only.topics[place] for place in rows.index], strict=True)
         ]
         tables.print_table(("topic", only.measure, "missing", "apart", "words"), cells)
         print()

@@ -214,7 +214,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     if "chains" in table:
         values.append("chains")
     tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
-    tables.print_chains(model)
+    tables.print_notes(model)
     if table["low"].isna().all():
         print("\nThese effects have no intervals" + _reason(model) + ".")
     else:

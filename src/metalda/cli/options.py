@@ -459,6 +459,25 @@ def load_model(path: Path, n_jobs: int) -> TopicModel:
     return model
 
 
+def topic_number(model: TopicModel, text: str) -> int:
+    """Return the number of a topic that was given by its number or name."""
+    fitted = model.fitted_
+    return int(fitted.topic_numbers[fitted.find_topic(as_topic(text))])
+
+
+def topics(option: str, values: list[str]) -> list[int | str]:
+    """Parse ``0,economy`` as two topics; a name with a comma is quoted as in CSV."""
+    found = [as_topic(text) for text in columns(values) or []]
+    if not found:
+        raise InputError(f"{option}: give numbers or names of topics separated by commas, such as 0,3")
+    return found
+
+
+def as_topic(text: str) -> int | str:
+    """Return the number or the name of a topic."""
+    return int(text) if text.isdecimal() else text
+
+
 def load_models(paths: Sequence[Path]) -> list[TopicModel]:
     """Load two models or more."""
     import metalda

@@ -71,7 +71,12 @@ def prevalence(
     ] = False,
     topics: Annotated[
         list[str] | None,
-        typer.Option("--topics", metavar="N,…", help="Topics to show; by default all.", show_default=False),
+        typer.Option(
+            "--topics",
+            metavar="N|NAME,…",
+            help="Topics to show, by number or name; by default all.",
+            show_default=False,
+        ),
     ] = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="PROBABILITY", help="Posterior probability of the intervals.")
@@ -100,7 +105,7 @@ def prevalence(
         _check_output(output)
     if plot is not None:
         check_figure_path(plot)
-    chosen = _topics(topics)
+    chosen = None if topics is None else options.topics("--topics", topics)
     fitted = metalda.load(model)
     require_effects(fitted, "label")
     require_columns(fitted.fitted_, over, by)
@@ -112,7 +117,7 @@ def prevalence(
     brief = format is Format.table and output is None
     values = _grid(fitted, over, by, given, points or (_FEW_POINTS if brief else N_POINTS), brief)
     table = fitted.prevalence_at(values, interval, contrast=(by or over) if contrast else None)
-    table = _shown(of_topics(table, chosen, len(fitted.components_)), values, by or over)
+    table = _shown(of_topics(table, chosen, fitted.fitted_), values, by or over)
     if plot is not None:
         panels = metalda.plot_prevalence(
             fitted, over, by, chosen, at=given, contrast=contrast, interval=interval, n_points=points or N_POINTS
@@ -155,16 +160,6 @@ def _number(column: str, text: str) -> float:
         except ValueError:
             pass
     raise InputError(f"--at {column}={text}: {column!r} is a number, and {text!r} is not")
-
-
-def _topics(texts: list[str] | None) -> list[int] | None:
-    """Parse ``0,3`` as two topics; None for all."""
-    if texts is None:
-        return None
-    try:
-        return [int(part) for text in texts for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--topics {','.join(texts)}: expected numbers of topics separated by commas: 0,3") from None
 
 
 def _grid(
@@ -231,7 +226,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, columns: list[str], int
     tables.print_table(
         (*header, *(["chains"] if "chains" in table else []), "words of the topic"), rows, left=map(short, columns)
     )
-    tables.print_chains(model)
+    tables.print_notes(model)
     if not model.fitted_.doc_prior.samples_weights:
         print(
             f"\nThese proportions have no intervals: the weights of {type(model).__name__} are point estimates. Those "

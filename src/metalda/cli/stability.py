@@ -48,6 +48,9 @@ def stability(
         tables.print_frame(table, raw=raw)
     else:
         rows = found.topics[found.topics["model"] == 0].sort_values("similarity", ascending=False, kind="stable")
-        cells = [(str(row.topic), f"{row.similarity:.3f}", tables.joined(row.words)) for row in rows.itertuples()]
+        names = rows.get("name", [""] * len(rows))
+        words = [tables.with_name(name, tables.joined(own)) for name, own in zip(names, rows["words"], strict=True)]
+        shown = [f"{similarity:.3f}" for similarity in rows["similarity"]]
+        cells = list(zip(map(str, rows["topic"]), shown, words, strict=True))
         tables.print_table(("topic", "similarity", f"words of the topics of {clean(str(models[0]))}"), cells)
         print(f"\nStability {found.score:.3f}: mean over all topics of {len(models)} models. 1 means equal topics.")

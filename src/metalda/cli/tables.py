@@ -177,10 +177,23 @@ def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
 
 
 def describe_topic(model: TopicModel, topic: int, top_n: int) -> str:
+    """Return the most probable words of a topic as a cell of a table, after its name if it has one."""
+    fitted = model.fitted_
+    name = fitted.topic_names[fitted.find_topic(topic)] if fitted.topic_names else None
+    return with_name(name, topic_cell(model, topic, top_n))
+
+
+def topic_cell(model: TopicModel, topic: int, top_n: int) -> str:
     """Return the most probable words of a topic as a cell of a table; those of a background topic are arbitrary."""
     from metalda.models.fitted import BACKGROUND
 
-    return BACKGROUND if model.fitted_.is_background[topic] else joined(top_words(model, topic, top_n))
+    is_background = model.fitted_.is_background[model.fitted_.find_topic(topic)]
+    return BACKGROUND if is_background else joined(top_words(model, topic, top_n))
+
+
+def with_name(name: str | None, words: str) -> str:
+    """Return the words of a topic after its name, if it has one."""
+    return f"{short(name)}: {words}" if name else words
 
 
 def joined(words: str | Iterable[str]) -> str:
@@ -198,10 +211,19 @@ def print_topics(model: TopicModel, top_n: int) -> None:
     columns += [(kind, map(short, table[kind])) for kind in ("name", "label") if kind in table]
     if "chains" in table:
         columns.append(("chains", chain_cells(model, table["chains"])))
-    words = (describe_topic(model, topic, top_n) for topic in table["topic"])
+    if "merged" in table:
+        columns.append(("merged", [", ".join(map(str, parts)) for parts in table["merged"]]))
+    words = (topic_cell(model, topic, top_n) for topic in table["topic"])
     names, cells = zip(*columns, ("words", words), strict=True)
     print_table(names, list(zip(*cells, strict=True)))
-    print_chains(model)
+    print_notes(model)
+
+
+def print_hidden(model: TopicModel) -> None:
+    """Print below a table how many topics are hidden, and their share, if there are some."""
+    if n_hidden := len(model.fitted_.curation.hidden):
+        verb = "is" if n_hidden == 1 else "are"
+        print(f"\n{count(n_hidden, 'topic')} {verb} hidden, with {model.fitted_.hidden_share:.1%} of the tokens.")
 
 
 def chain_cells(model: TopicModel, counts: Iterable[int]) -> list[str]:
@@ -210,9 +232,10 @@ def chain_cells(model: TopicModel, counts: Iterable[int]) -> list[str]:
     return [f"{n} of {n_chains}" + (", not matched" if n == 1 else "") for n in counts]
 
 
-def print_chains(model: TopicModel) -> None:
-    """Print below a table what the number of chains of a topic means, if the model has several."""
+def print_notes(model: TopicModel) -> None:
+    """Print below a table of topics how many are hidden, and what the number of chains of a topic means."""
     fitted = model.fitted_
+    print_hidden(model)
     if not fitted.chains:
         return
     n_chains = len(fitted.chains)

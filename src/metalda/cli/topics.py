@@ -39,8 +39,7 @@ def topics(
     if seeds:
         _print_seeds(fitted, format, raw)
     elif topic is not None:
-        number = fitted.fitted_.find_topic(int(topic) if topic.isdecimal() else topic)
-        _print_topic(fitted, number, top_n, format, raw)
+        _print_topic(fitted, options.topic_number(fitted, topic), top_n, format, raw)
     elif format is Format.table:
         tables.print_topics(fitted, top_n)
     else:
@@ -53,13 +52,19 @@ def topics(
 
 
 def _print_topic(model: TopicModel, topic: int, top_n: int, format: Format, raw: bool) -> None:
+    import numpy as np
+
     words = model.topic_words(topic, top_n).to_dict("records")
     if format is Format.json:
-        tables.print_json({"topic": topic, "words": words})
+        place = model.fitted_.find_topic(topic)
+        named = {name: column[0] for name, column in model.fitted_.named(np.array([place])).items()}
+        tables.print_json({**named, "words": words})
     elif format is Format.csv:
         tables.print_records(words, raw=raw)
     else:
         rows = [(f"{row['probability']:.4f}", short(row["word"])) for row in words]
+        if model.fitted_.topic_names and (name := model.fitted_.topic_names[model.fitted_.find_topic(topic)]):
+            print(f"Topic {topic}: {short(name)}\n")
         tables.print_table(("probability", "word"), rows)
 
 

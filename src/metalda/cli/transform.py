@@ -53,14 +53,16 @@ def transform(
     corpus = new.read(fitted, data, id=id, verbose=not quiet)
     with options.connected(cluster, jobs) as client:
         proportions = fitted.transform(corpus, client=client)
+    names = ["id", *fitted.get_feature_names_out()]
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]
     if on_screen:
-        tables.print_csv(_header(proportions), _rows(ids, proportions), raw=raw)
+        tables.print_csv(names, _rows(ids, proportions), raw=raw)
         return
-    _write(output, ids, proportions, raw)
+    _write(output, names, ids, proportions, raw)
     if not quiet:
         saved = tables.count(len(corpus), "document")
         print(f"Topic proportions of {saved} saved to {clean(str(output))}.")
+        tables.print_hidden(fitted)
 
 
 def _check_output(path: Path) -> None:
@@ -73,7 +75,7 @@ def _check_output(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
 
 
-def _write(path: Path, ids: Sequence[str], proportions: np.ndarray, raw: bool) -> None:
+def _write(path: Path, names: Sequence[str], ids: Sequence[str], proportions: np.ndarray, raw: bool) -> None:
     """Write one row per document; CSV and JSON Lines contain the ids, ``.npy`` only the numbers."""
     from metalda.storage import replacing
 
@@ -88,15 +90,11 @@ def _write(path: Path, ids: Sequence[str], proportions: np.ndarray, raw: bool) -
         return
     with replacing(path, "x", encoding="utf-8", errors="backslashreplace", newline="") as file:  # as on a terminal
         if suffix == ".csv":
-            write_csv(file, _header(proportions), _rows(ids, proportions), raw=raw)
+            write_csv(file, names, _rows(ids, proportions), raw=raw)
         else:
             for name, row in zip(ids, proportions, strict=True):
                 json.dump({"id": name, "topics": [float(f"{p:.6g}") for p in row.tolist()]}, file)
                 file.write("\n")
-
-
-def _header(proportions: np.ndarray) -> list[str]:
-    return ["id", *(f"topic{k}" for k in range(proportions.shape[1]))]
 
 
 def _rows(ids: Sequence[str], proportions: np.ndarray) -> Iterator[list[object]]:

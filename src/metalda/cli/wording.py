@@ -70,7 +70,7 @@ def wording(
         table = fitted.wording_
     else:
         pairs = _pairs(groups, fitted)
-        number = loaded.fitted_.find_topic(int(topic) if topic.isdecimal() else topic)
+        number = options.topic_number(loaded, topic)
         found = [fitted.wording_contrasts(number, *pair, top_n=top_n, interval=interval) for pair in pairs]
         table = pd.concat(found, ignore_index=True)
     if format is Format.json:
@@ -107,7 +107,7 @@ def _print_topics(model: TopicModel, table: pd.DataFrame) -> None:
         "\nGroups word a topic alike if its concentration is large. The factor says the same: by it, the probability "
         "of a word that has 1% of the topic typically differs between two groups."
     )
-    tables.print_chains(model)
+    tables.print_notes(model)
 
 
 def _print_words(model: TopicModel, table: pd.DataFrame, topic: int, interval: float) -> None:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from metalda.errors import InputError
 from metalda.utils.chunks import spans
 
+_Item = TypeVar("_Item", str, int)
 S = TypeVar("S", bound=np.generic)
 
 
@@ -85,9 +86,9 @@ class NamedMatrix:
         return f"NamedMatrix: {rows:,} rows, {columns:,} columns, {self.matrix.nnz:,} entries"
 
 
-def first_duplicate(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs a second time."""
-    seen: set[str] = set()
+def first_duplicate(names: Iterable[_Item]) -> _Item | None:
+    """Return the first name (or number) that occurs a second time."""
+    seen: set[_Item] = set()
     for name in names:
         if name in seen:
             return name

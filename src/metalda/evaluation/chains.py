@@ -194,7 +194,7 @@ def require_chains(models: Sequence[TopicModel]) -> None:
             ("kind of model", type(model) is type(first)),
             ("vocabulary", model.vocabulary_ == first.vocabulary_),
             ("number of documents", len(model.doc_topics_) == len(first.doc_topics_)),
-            ("number of topics", len(model.components_) == len(first.components_)),
+            ("number of topics", model.fitted_.trained.n_topics == first.fitted_.trained.n_topics),
             ("set of labels", model.label_names_ == first.label_names_),
         ):
             if not same:
@@ -236,11 +236,11 @@ class MatchedChains(NamedTuple):
 
 def _match_chains(models: Sequence[TopicModel]) -> MatchedChains:
     first = models[0]
-    n_topics = first.fitted_.n_topics
+    n_topics = first.fitted_.trained.n_topics
     groups = first._topic_groups(n_topics)
     orders, similarity, is_matched = [np.arange(n_topics)], np.ones(n_topics), np.ones(n_topics, bool)
     for model in models[1:]:
-        partners = find_partners(bhattacharyya(first.fitted_.phi, model.fitted_.phi), groups)
+        partners = find_partners(bhattacharyya(first.fitted_.trained.phi, model.fitted_.trained.phi), groups)
         orders.append(partners.topics)
         similarity = np.minimum(similarity, partners.similarity)
         is_matched &= partners.are_same

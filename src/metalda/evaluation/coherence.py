@@ -117,7 +117,10 @@ class Coherence:
     counts : WindowCounts
         The counts of words and pairs, with the sizes of the reference.
     background : tuple of int
-        Topics of the model without a theme (`MetaLDA.topics`). Their top words are arbitrary: means leave them out.
+        Topics of the model without a theme (`MetaLDA.topics`), as indices of `topics`. Their top words are arbitrary:
+        means leave them out.
+    columns : dict of arrays, optional
+        The numbers of the topics in the model, and their names if they have some.
     """
 
     measure: str
@@ -127,6 +130,7 @@ class Coherence:
     n_apart: NDArray[np.int64]
     counts: WindowCounts
     background: tuple[int, ...] = ()
+    columns: Mapping[str, NDArray[Any]] | None = None  # numbers and names of the topics of a model
 
     @property
     def mean(self) -> float:
@@ -155,7 +159,7 @@ class Coherence:
 
         return pd.DataFrame(
             {
-                "topic": np.arange(len(self.topics)),
+                **(self.columns or {"topic": np.arange(len(self.topics))}),
                 "score": self.scores,
                 "background": np.isin(np.arange(len(self.topics)), self.background),
                 "missing": self.n_missing,
@@ -254,7 +258,7 @@ def coherence(
         words = (word for each in named.values() for topic in each for word in topic)
         counts = count_windows(words, reference, window=kind.window if window is None else window, **counting)
     found = {
-        name: replace(score_topics(each, counts, measure, smoothing=smoothing), background=_background(several[name]))
+        name: replace(score_topics(each, counts, measure, smoothing=smoothing), **_of_model(several[name]))
         for name, each in named.items()
     }
     if len(counts.missing) == len(counts.words):
@@ -265,9 +269,13 @@ def coherence(
     return found if isinstance(topics, Mapping) else found[""]
 
 
-def _background(topics: Topics) -> tuple[int, ...]:
-    """Return the background topics of a model; lists of words have none."""
-    return tuple(np.flatnonzero(topics.fitted_.is_background).tolist()) if isinstance(topics, TopicModel) else ()
+def _of_model(topics: Topics) -> dict[str, Any]:
+    """Return the background topics of a model, and the numbers and names of its topics; lists of words have none."""
+    if not isinstance(topics, TopicModel):
+        return {}
+    fitted = topics.fitted_
+    background = tuple(np.flatnonzero(fitted.is_background).tolist())
+    return {"background": background, "columns": fitted.named(np.arange(fitted.n_topics))}
 
 
 def score_topics(

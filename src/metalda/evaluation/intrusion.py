@@ -210,7 +210,7 @@ def _word_tasks(
     """Return a task for each topic, in random order."""
     if len(themes) < 2:
         raise InputError(f"word intrusion needs at least 2 topics with a theme, but the model has {len(themes)}")
-    phi, vocabulary = model.components_, model.vocabulary_
+    phi, vocabulary, numbers = model.components_, model.vocabulary_, model.fitted_.topic_numbers
     pools = top_indices(phi[themes], 2 * n_words)  # [theme, word] probable words, from which intruders are drawn
     tasks, missing = [], []
     for theme in rng.permutation(len(themes))[:n_topics]:
@@ -218,12 +218,12 @@ def _word_tasks(
         own = top_indices(phi[topic], n_words)
         intruder = draw_intruder(phi[topic], own, np.unique(np.delete(pools, theme, axis=0)), rng)
         if len(own) < n_words or intruder is None:
-            missing.append(topic)
+            missing.append(int(numbers[topic]))
             continue
         order = rng.permutation(n_words + 1)
         shown = np.append(own, intruder)[order]
         place = int(np.flatnonzero(order == n_words)[0])
-        tasks.append(WordTask(topic, tuple(_cut(vocabulary[v]) for v in shown), place))
+        tasks.append(WordTask(int(numbers[topic]), tuple(_cut(vocabulary[v]) for v in shown), place))
     if missing:
         found = f"topics {', '.join(map(str, sorted(missing)))}" if len(missing) < 10 else f"{len(missing):,} topics"
         hint(f"word intrusion has no task for {found}: no probable word of another topic is improbable there")
@@ -256,7 +256,7 @@ def _topic_tasks(
     known = np.array([word in model.fitted_.word_index for word in corpus.vocabulary], bool)
     n_before = np.append(0, np.cumsum(known[corpus.words]))[corpus.offsets]  # known words before each document
     order = rng.permutation(np.flatnonzero(np.diff(n_before)))
-    words = [tuple(map(_cut, own)) for own in model.top_words(_N_TOPIC_WORDS)]
+    words, numbers = [tuple(map(_cut, own)) for own in model.top_words(_N_TOPIC_WORDS)], model.fitted_.topic_numbers
     tasks: list[TopicTask] = []
     for start in range(0, len(order), _BATCH):
         rows = order[start : start + _BATCH]
@@ -265,7 +265,9 @@ def _topic_tasks(
             shown = _draw_topics(own, themes, rng)
             if shown is not None and len(tasks) < n_documents:
                 id = None if corpus.ids is None else _cut(str(corpus.ids[document]))
-                tasks.append(_topic_task_of(int(document), id, own, shown, words, rng))
+                task = _topic_task_of(int(document), id, own, shown, words, rng)
+                topics = tuple(numbers[list(task.topics)].tolist())
+                tasks.append(replace(task, topic=int(numbers[task.topic]), topics=topics))
         if len(tasks) == n_documents:
             break
     if not tasks:

@@ -141,7 +141,8 @@ class Stability:
         Mean over all topics of all models: 1 if all models have the same topics, 0 if they share no word.
     topics : DataFrame
         A row per model and topic: its mean ``similarity`` to its partners in the other models, and its ``words``. The
-        similarity to a model in which a topic has no partner, because that model has fewer topics, is 0.
+        similarity to a model in which a topic has no partner, because that model has fewer topics, is 0. If topics have
+        names, ``name``.
     pairs : DataFrame
         A row per matched pair: ``first`` and ``second`` model, ``first_topic``, ``second_topic``, ``similarity``.
     """
@@ -190,14 +191,25 @@ def stability(models: Sequence[TopicModel], *, measure: str = "words", top_n: in
     sizes = [len(own) for own in words]
     matchings = _match_all(words, word_overlap) if measure == "words" else _match_all(models, affinity)
     scores = np.concatenate(_agreement(sizes, matchings))
+    numbers = [model.fitted_.topic_numbers for model in models]
+    names = [model.fitted_.topic_names or ("",) * len(own) for model, own in zip(models, numbers, strict=True)]
     topics = {
         "model": np.repeat(np.arange(len(models)), sizes),
-        "topic": np.concatenate([np.arange(size) for size in sizes]),
+        "topic": np.concatenate(numbers),
+        **({"name": [name or "" for each in names for name in each]} if any(map(any, names)) else {}),
         "similarity": scores,
         "words": [", ".join(own) for each in words for own in each],
     }
     pairs = [
-        pd.DataFrame({"first": i, "second": j, "first_topic": a, "second_topic": b, "similarity": similarity})
+        pd.DataFrame(
+            {
+                "first": i,
+                "second": j,
+                "first_topic": numbers[i][a],
+                "second_topic": numbers[j][b],
+                "similarity": similarity,
+            }
+        )
         for (i, j), (a, b, similarity) in matchings.items()
     ]
     return Stability(float(scores.mean()), pd.DataFrame(topics), pd.concat(pairs, ignore_index=True))

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
+    from metalda.models.fitted import Fitted
+
 Contrast = tuple[str | Iterable[str], str | Iterable[str]]
+Topics = int | str | Iterable[int | str] | None  # numbers or names; None for all
 
 _PANELS = {  # by measure; those without a value are not drawn
     "perplexity": "perplexity (lower is better)",
@@ -94,7 +97,7 @@ def plot_search(table: pd.DataFrame) -> NDArray[np.object_]:
 def plot_effects(
     model: TopicModel,
     labels: str | Iterable[str] | None = None,
-    topics: int | Iterable[int] | None = None,
+    topics: Topics = None,
     *,
     contrast: Contrast | None = None,
     features: bool = False,
@@ -110,7 +113,7 @@ def plot_effects(
         A fitted model with effects: MetaLDA or DMR with labels; with ``features=True`` MetaLDA or WFLDA.
     labels : str or list of str, optional
         Labels (or features) to show, typed as for `model.label_contrasts`; all by default.
-    topics : int or list of int, optional
+    topics : int, str, or list of these, optional
         Topics to show; all by default.
     contrast : pair, optional
         Two labels, or two lists of labels, as in `model.label_contrasts`: the first relative to the second.
@@ -141,7 +144,7 @@ def plot_effects(
     if style not in ("auto", "forest", "heatmap"):
         raise InputError(f"style must be 'auto', 'forest' or 'heatmap', not {style!r}")
     table, kind = _effects(model, labels, contrast, features, interval)
-    table = of_topics(table, topics, len(model.components_))
+    table = of_topics(table, topics, model.fitted_)
     if style == "auto":
         style = "heatmap" if len(table) > MAX_INTERVALS and kind in table else "forest"
     if kind not in table and style == "heatmap":
@@ -154,7 +157,7 @@ def plot_prevalence(
     model: TopicModel,
     over: str,
     by: str | None = None,
-    topics: int | Iterable[int] | None = None,
+    topics: Topics = None,
     *,
     at: ColumnValues | None = None,
     contrast: bool = False,
@@ -172,7 +175,7 @@ def plot_prevalence(
     by : str, optional
         A column whose values have a line each, in different colors: the eight most frequent labels of a label column,
         or the smallest, the middle and the largest number.
-    topics : int or list of int, optional
+    topics : int, str, or list of these, optional
         Topics to show. By default all, or of more than 24 those that change most.
     at : mapping, optional
         Values of columns, as in `model.prevalence_at`: of `over` and `by` to choose what is drawn, of other columns to
@@ -201,7 +204,7 @@ def plot_prevalence(
     (2, 'year')
     """
     table, lines = _prevalence(model, over, by, at or {}, contrast, interval, n_points)
-    chosen = of_topics(table, topics, len(model.components_))
+    chosen = of_topics(table, topics, model.fitted_)
     numbers = list(dict.fromkeys(chosen["topic"])) if topics is not None else _most_changing(table)
     n_rows, n_columns = -(-len(numbers) // _COLUMNS), min(len(numbers), _COLUMNS)
     figure = new_figure(figsize=(4 * n_columns, min(3 * n_rows + 0.5, _MAX_INCHES)), layout="constrained")
@@ -307,15 +310,13 @@ def _effects(
     return table.sort_values(kind, key=lambda column: column.map(order), kind="stable"), kind
 
 
-def of_topics(table: pd.DataFrame, topics: int | Iterable[int] | None, n_topics: int) -> pd.DataFrame:
-    """Return the rows of some topics; InputError for a topic that does not exist."""
+def of_topics(table: pd.DataFrame, topics: Topics, fitted: Fitted) -> pd.DataFrame:
+    """Return the rows of some topics, by number or name; InputError for a topic that does not exist."""
     if topics is None:
         return table
-    wanted = [int(topics)] if isinstance(topics, int | np.integer) else [int(topic) for topic in topics]
-    for topic in wanted:
-        if not 0 <= topic < n_topics:
-            raise InputError(f"no topic {topic}; topics are numbered 0 to {n_topics - 1}")
-    return table[table["topic"].isin(wanted)]
+    wanted = [topics] if isinstance(topics, int | str | np.integer) else list(topics)
+    numbers = fitted.topic_numbers[[fitted.find_topic(topic) for topic in wanted]]
+    return table[table["topic"].isin(numbers)]
 
 
 def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Axes | None) -> Axes:
@@ -376,14 +377,13 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
-    is_background = model.fitted_.is_background
-    n_chains, counts = len(model.chains_), model.fitted_.chain_counts
-    names = []
+    fitted, n_chains, names = model.fitted_, len(model.chains_), []
     for topic in topics:
-        found = "" if counts[topic] == n_chains else f" ({counts[topic]} of {n_chains} chains)"
-        words = "background" if is_background[topic] else ", ".join(model.topic_words(topic, 3)["word"])
-        own = model.fitted_.topic_names[topic] if model.fitted_.topic_names else None
-        names.append(_name(f"{own or f'topic{topic}'}{found}: {words}"))
+        place = fitted.find_topic(topic)
+        n_found = fitted.chain_counts[place]
+        found = "" if n_found == n_chains else f" ({n_found} of {n_chains} chains)"
+        words = "background" if fitted.is_background[place] else ", ".join(model.topic_words(topic, 3)["word"])
+        names.append(_name(f"{fitted.column_names[place]}{found}: {words}"))
     return names
 
 

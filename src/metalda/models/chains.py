@@ -110,3 +110,9 @@ def by_chains(
         own = [(values, partners[c, topics]) for c, values in enumerate(chains) if pattern[c]]
         n_draws = min(len(values) for values, _ in own)
         yield topics, np.stack([values[len(values) - n_draws :][..., places] for values, places in own])
+
+
+def in_chain(partners: NDArray[np.int64], part: Sequence[int]) -> tuple[int, ...]:
+    """Return the topics of a chain that are the same as these topics, given its partners; nothing if it lacks one."""
+    own = tuple(int(partners[topic]) for topic in part)
+    return () if NO_PARTNER in own else own

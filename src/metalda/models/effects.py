@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.meta.label_index import LabelIndex
-from metalda.models.chains import NO_PARTNER, by_chains
+from metalda.models.chains import NO_PARTNER, by_chains, in_chain
+from metalda.models.curation import Parts, sum_parts
 from metalda.models.fitted import Fitted, FittedModel, available_if
 from metalda.utils.convergence import rank_rhat, tail_ess
 
@@ -54,7 +55,8 @@ class EffectTables(FittedModel):
               topic in the documents with the label, minus the proportion expected of the same documents without its
               effect. 0.05 is 5 percentage points more.
             - `effect`, with the interval `low` to `high`: the same on the scale of log alpha. 0.7 doubles the weight of
-              the topic.
+              the topic. Of a merged topic, alpha is the sum over its parts, and its effect the average over the
+              documents with the label.
             - `proportion`, `proportion_low` and `proportion_high`: as in `label_proportions`.
             - `rhat` and `tail_ess`: the split R-hat of the effect, and the effective number of draws behind the ends of
               its interval. With several chains R-hat compares the chains.
@@ -80,7 +82,7 @@ class EffectTables(FittedModel):
         """
         weights = label_weights(self.fitted_)
         shifts = label_differences(weights, interval)
-        table = shifts[["label", "topic"]].assign(
+        table = shifts[["label", *weights.columns]].assign(
             difference=shifts["difference"], difference_low=shifts["low"], difference_high=shifts["high"]
         )
         effects, proportions = weight_effects(weights, interval), expected_proportions(weights, interval)
@@ -113,7 +115,8 @@ class EffectTables(FittedModel):
         DataFrame
             A row for each topic. `effect` is log alpha of a document with the labels `first` minus that of a document
             with `second`: 0.7 means that the first has twice the weight of the topic. `low` and `high` are its
-            interval.
+            interval. Of a merged topic, alpha is the sum over its parts. It depends on the other labels of a document,
+            so the effect is averaged over the training documents that have the labels `first` or `second`.
 
         Warns
         -----
@@ -145,8 +148,8 @@ class EffectTables(FittedModel):
         -------
         DataFrame
             A row for each label and topic: `proportion`, `low` and `high`. The proportions of a label sum to 1 over
-            topics, unless several chains have different topics. The rows of a numeric covariate (DMR) hold NaN, since
-            every document has it.
+            topics, unless topics are hidden, or several chains have different topics. The rows of a numeric covariate
+            (DMR) hold NaN, since every document has it.
         """
         return expected_proportions(label_weights(self.fitted_), interval)
 
@@ -163,7 +166,8 @@ class EffectTables(FittedModel):
         return weight_contrasts(feature_weights(self.fitted_), first, second, interval)
 
 
-DrawnValues = Sequence[NDArray[np.float64]]  # of each chain, [draw, …, topic of the chain]
+DrawnValues = Sequence[NDArray[np.float64]]  # of each chain, [draw, …, topic]; NaN for topics that the chain lacks
+Draws = NDArray[np.floating]  # log weights of one draw, [label, topic of the chain], the default label last
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,26 +176,43 @@ class Weights:
 
     kind: str  # "label" or "feature"
     chains: tuple[NDArray[np.floating], ...]  # log lambda[draw, l, k] by chain; the default label is the last
-    partners: NDArray[np.int64]  # [chain, topic] the same topic in each chain, or NO_PARTNER
+    parts: tuple[Parts, ...]  # [chain][topic] the topics of the chain that a topic consists of; none if it lacks one
     design: Design
+    columns: Mapping[str, NDArray[np.generic]]  # numbers and names of topics
     are_sampled: bool = True  # False for point estimates (DMR, WF-LDA), whose spread is no interval
 
     @classmethod
     def of(cls, fitted: Fitted, kind: str) -> Weights:
         """Return the weights of "label" or "feature" of all chains."""
         prior = fitted.doc_prior if kind == "label" else fitted.word_prior
-        partners = np.arange(fitted.n_topics)[None] if fitted.partners is None else fitted.partners
+        partners = np.arange(fitted.trained.n_topics)[None] if fitted.partners is None else fitted.partners
         chains = tuple(chain.weights[kind] for chain in fitted.chains or (fitted,))
-        return cls(kind, chains, partners, prior.design, prior.samples_weights)
+        parts = tuple([in_chain(own, part) for part in fitted.parts] for own in partners)
+        columns = fitted.named(np.arange(fitted.n_topics))
+        return cls(kind, chains, parts, prior.design, columns, prior.samples_weights)
 
     @property
     def n_topics(self) -> int:
-        return int(self.partners.shape[1])
+        return len(self.parts[0])
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names without the default label."""
         return self.design.names[:-1]
+
+    @cached_property
+    def has(self) -> NDArray[np.bool_]:
+        """Return [chain, topic] which topics each chain has."""
+        return np.array([[bool(part) for part in parts] for parts in self.parts], bool)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Return [chain, topic] the places of topics in the drawn values, or NO_PARTNER."""
+        return np.where(self.has, np.arange(self.n_topics), NO_PARTNER)
+
+    @cached_property
+    def has_merged(self) -> bool:
+        return any(len(part) > 1 for part in self.parts[0])
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
@@ -204,14 +225,39 @@ class Weights:
         has = self.design.matrix[:, :-1].T.tocsr()
         return sparse.diags_array((~self.is_number).astype(float)) @ has @ sparse.diags_array(self.design.row_sizes)
 
-    def compute(self, quantity: Callable[[NDArray[np.floating]], NDArray[np.float64]], cells: int) -> DrawnValues:
+    def compute(self, quantity: Callable[[Draws, Parts], NDArray[np.float64]], cells: int) -> DrawnValues:
         """Return a quantity [label, topic] of draws of all chains: of fewer draws if so many cells would take long.
 
-        It is computed within each chain, with the topics of that chain, before topics are matched.
+        It is computed within each draw, from its log weights and the parts of the topics in its chain.
         """
         most = max(_MOST_CELLS // max(cells * len(self.chains), 1), _LEAST_DRAWS)
         chosen = [draws[:: -math.ceil(len(draws) / most)][::-1] for draws in self.chains]
-        return [np.stack([quantity(draw) for draw in draws]) for draws in chosen]
+        return [
+            np.stack([quantity(draw, parts) for draw in draws]) for draws, parts in zip(chosen, self.parts, strict=True)
+        ]
+
+    def pick(self, chains: Sequence[NDArray[np.float64]]) -> DrawnValues:
+        """Return values [draw, …, topic], given those of the topics of each chain, if no topic was merged."""
+        return [add_parts(values, parts) for values, parts in zip(chains, self.parts, strict=True)]
+
+
+def add_parts(values: NDArray[np.float64], parts: Parts) -> NDArray[np.float64]:
+    """Return the sums of values [..., topic of the chain] over the parts of each topic; NaN if the chain lacks it."""
+    if all(parts):
+        return np.asarray(sum_parts(values, parts), np.float64)
+    found = np.full((*values.shape[:-1], len(parts)), np.nan)
+    has = [place for place, part in enumerate(parts) if part]
+    found[..., has] = sum_parts(values, [parts[place] for place in has])
+    return found
+
+
+def log_sums(logs: NDArray[np.float64], parts: Parts) -> NDArray[np.float64]:
+    """Return logarithms [..., topic] of the sums of exp(logs) [..., topic of the chain]; NaN if the chain lacks it."""
+    found = add_parts(logs, [part[:1] for part in parts])
+    for place, part in enumerate(parts):
+        if len(part) > 1:
+            found[..., place] = logsumexp(logs[..., list(part)], axis=-1)
+    return found
 
 
 def require_effects(model: FittedModel, kind: str) -> None:
@@ -262,22 +308,37 @@ def center(draws: NDArray[np.floating], design: Design) -> NDArray[np.float64]:
 
 def weight_effects(weights: Weights, interval: float) -> pd.DataFrame:
     """Return a row for each label (or feature) and topic with its effect."""
-    effects = [center(draws, weights.design) for draws in weights.chains]
+    if weights.has_merged:
+        effects = label_changes(weights, log_sums)
+    else:
+        effects = weights.pick([center(draws, weights.design) for draws in weights.chains])
     _warn_if_unknown(weights)
     table = table_of_draws(weights, _named(weights), "effect", effects, interval)
     rhat, ess = (np.full((len(weights.names), weights.n_topics), np.nan) for _ in range(2))
     if weights.are_sampled:
-        for topics, own in by_chains(effects, weights.partners):
+        for topics, own in by_chains(effects, weights.places):
             rhat[:, topics], ess[:, topics] = rank_rhat(own), tail_ess(own, interval)
     return table.assign(rhat=rhat.ravel(), tail_ess=ess.ravel())
 
 
 def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
-    """Return for each label and topic the change of the expected proportion that the effect of the label makes.
+    """Return for each label and topic the change of the expected proportion that the effect of the label makes."""
 
-    In each draw it is alpha / alpha[.] of the documents with the label, minus the same with the effect of the label
-    subtracted from log alpha, averaged over these documents. For a number it is the change that one unit more makes,
-    averaged over all documents.
+    def proportions(logs: NDArray[np.float64], parts: Parts) -> NDArray[np.float64]:
+        return add_parts(softmax(logs, axis=1), parts)
+
+    return table_of_draws(weights, _named(weights), "difference", label_changes(weights, proportions), interval)
+
+
+def label_changes(
+    weights: Weights, level: Callable[[NDArray[np.float64], Parts], NDArray[np.float64]], *, centered: bool = True
+) -> DrawnValues:
+    """Return the change of a level that the effect of each label makes [draw, label, topic].
+
+    The level is a function of log alpha [document, topic of the chain]. In each draw, the change is the level of the
+    documents with the label, minus the same with the effect of the label subtracted from log alpha, averaged over these
+    documents. For a number it is the change that one unit more makes, averaged over all documents. Without `centered`,
+    the log weight of the label is its effect.
     """
     design, names = weights.design, weights.names
     numbers = np.flatnonzero(weights.is_number)
@@ -285,25 +346,26 @@ def label_differences(weights: Weights, interval: float) -> pd.DataFrame:
     sizes = np.maximum(members.sum(axis=1), 1)
     labels = np.repeat(np.arange(len(names)), np.diff(members.indptr))
 
-    def differences(draw: NDArray[np.floating]) -> NDArray[np.float64]:
-        effects = design.references.center(np.asarray(draw, np.float64))
+    def changes(draw: Draws, parts: Parts) -> NDArray[np.float64]:
+        own_weights = np.asarray(draw, np.float64)
+        effects = design.references.center(own_weights) if centered else own_weights[:-1]
         logs = design.matrix @ draw
-        shares = softmax(logs, axis=1)
-        total = np.zeros((len(names), weights.n_topics))
+        levels = level(logs, parts)
+        total = np.zeros((len(names), len(parts)))
         for first in range(0, members.nnz, _CHUNK):
             cells = slice(first, first + _CHUNK)
             rows, own = members.indices[cells], labels[cells]
-            moved = members.data[cells, None] * (shares[rows] - softmax(logs[rows] - effects[own], axis=1))
+            moved = members.data[cells, None] * (levels[rows] - level(logs[rows] - effects[own], parts))
             of_label = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), (len(names), len(own)))
             total += of_label @ moved
         total /= sizes[:, None]
         for number in numbers:
-            moved = softmax(logs + effects[number], axis=1) - shares
+            moved = level(logs + effects[number], parts) - levels
             total[number] = design.row_sizes @ moved / design.row_sizes.sum()
         return total
 
-    drawn = weights.compute(differences, (members.nnz + design.n_rows * (1 + len(numbers))) * weights.n_topics)
-    return table_of_draws(weights, _named(weights), "difference", drawn, interval)
+    n_rows = members.nnz + design.n_rows * (1 + len(numbers))
+    return weights.compute(changes, n_rows * weights.chains[0].shape[2])
 
 
 def weight_contrasts(
@@ -317,12 +379,38 @@ def weight_contrasts(
     difference[sides[0]] += 1
     difference[sides[1]] -= 1
     _warn_if_not_identified(weights, difference)
-    effects = [np.einsum("l,dlk->dk", difference, draws) for draws in weights.chains]
+    if weights.has_merged:
+        effects = _merged_contrasts(weights, difference, sides)
+    else:
+        effects = weights.pick([np.einsum("l,dlk->dk", difference, draws) for draws in weights.chains])
     named = {
         name: np.repeat(np.array([" + ".join(weights.names[label] for label in side)], dtype=object), weights.n_topics)
         for name, side in zip(("first", "second"), sides, strict=True)
     }
-    return table_of_draws(weights, {**named, "topic": np.arange(weights.n_topics)}, "effect", effects, interval)
+    return table_of_draws(weights, {**named, **weights.columns}, "effect", effects, interval)
+
+
+def _merged_contrasts(weights: Weights, difference: NDArray[np.float64], sides: Sequence[Sequence[int]]) -> DrawnValues:
+    """Return contrasts [draw, topic] of the log of alpha summed over the parts of a topic.
+
+    Documents that have all labels of one side are compared with themselves with the labels of the other side. Without
+    such documents, all documents are compared.
+    """
+    design = weights.design
+    labels = [[label for label in side if not weights.is_number[label]] for side in sides]
+    has = np.stack([(design.matrix[:, own].toarray() != 0).all(axis=1) for own in labels], axis=1)
+    has = has * design.row_sizes[:, None].astype(np.float64)
+    if not has.any():
+        has[:, 1] = design.row_sizes
+
+    def contrasts(draw: Draws, parts: Parts) -> NDArray[np.float64]:
+        logs, change = design.matrix @ np.asarray(draw, np.float64), difference @ np.asarray(draw, np.float64)
+        levels = log_sums(logs, parts)
+        total = has[:, 0] @ (levels - log_sums(logs - change, parts))
+        total += has[:, 1] @ (log_sums(logs + change, parts) - levels)
+        return np.asarray(total / has.sum())
+
+    return weights.compute(contrasts, 3 * design.n_rows * weights.chains[0].shape[2])
 
 
 def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
@@ -333,17 +421,17 @@ def expected_proportions(weights: Weights, interval: float) -> pd.DataFrame:
     sizes = weights.members.sum(axis=1)
     average = sparse.diags_array(np.divide(1, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0))
 
-    def proportions(draw: NDArray[np.floating]) -> NDArray[np.float64]:
-        return np.asarray(average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)))
+    def proportions(draw: Draws, parts: Parts) -> NDArray[np.float64]:
+        return add_parts(average @ (weights.members @ softmax(weights.design.matrix @ draw, axis=1)), parts)
 
-    drawn = weights.compute(proportions, weights.design.n_rows * weights.n_topics)
+    drawn = weights.compute(proportions, weights.design.n_rows * weights.chains[0].shape[2])
     return table_of_draws(weights, _named(weights), "proportion", drawn, interval)
 
 
 def _named(weights: Weights) -> dict[str, ArrayLike]:
     return {
         weights.kind: np.repeat(np.array(weights.names, dtype=object), weights.n_topics),
-        "topic": np.tile(np.arange(weights.n_topics), len(weights.names)),
+        **{name: np.tile(column, len(weights.names)) for name, column in weights.columns.items()},
     }
 
 
@@ -360,7 +448,7 @@ def table_of_draws(
     mean, low, high = (np.full(drawn[0].shape[1:], np.nan) for _ in range(3))
     needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
     fewest = math.inf
-    for topics, own in by_chains(drawn, weights.partners):
+    for topics, own in by_chains(drawn, weights.places):
         pooled = own.reshape(-1, *own.shape[2:])
         mean[..., topics] = pooled.mean(axis=0)
         fewest = min(fewest, len(pooled))
@@ -371,7 +459,7 @@ def table_of_draws(
         _warn_of_few(int(fewest), needed, interval)
     table = pd.DataFrame({**named, value: mean.ravel(), "low": low.ravel(), "high": high.ravel()})
     if len(weights.chains) > 1:
-        table["chains"] = (weights.partners != NO_PARTNER).sum(axis=0)[named["topic"]]
+        table["chains"] = np.resize(weights.has.sum(axis=0), len(table))  # topics vary fastest
     table.attrs["n_draws"] = sum(map(len, drawn))
     return table
 

@@ -19,6 +19,7 @@ from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.background import find_background
 from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
+from metalda.models.curation import Curation, Floats, sum_parts
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
 from metalda.utils.checks import Arrays
@@ -40,6 +41,9 @@ class Fitted:
 
     With several chains, `chains` has the result of each. phi and doc_topics are then averaged over the chains, and all
     other values are those of the first chain.
+
+    With a curation, phi, doc_topics, topic_names and what follows from them have the topics that are shown: see
+    `topic_numbers`. Draws, weights and chains are always those of `trained`.
     """
 
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
@@ -60,6 +64,56 @@ class Fitted:
     chains: tuple[Fitted, ...] = ()  # empty for a single chain
     partners: NDArray[np.int64] | None = None  # [chain, topic] the same topic in each chain, or NO_PARTNER
     wording: tuple[str, ...] = ()  # groups of documents that word topics in their own way
+    curation: Curation = field(default_factory=Curation)
+    before_curation: Fitted | None = None
+
+    @property
+    def trained(self) -> Fitted:
+        """Return the result without the curation: all topics as the sampler has them."""
+        return self.before_curation or self
+
+    def curate(self, curation: Curation, phi: NDArray[np.float32]) -> Fitted:
+        """Return the result with a curation, which was checked, and phi [word, shown topic]."""
+        trained = self.trained
+        if not curation:
+            return trained
+        parts = curation.parts(trained.n_topics)
+        names = tuple(curation.name_of(part, trained.topic_names) for part in parts)
+        return replace(
+            trained,
+            phi=phi,
+            doc_topics=sum_parts(trained.doc_topics, parts),
+            topic_names=names if any(names) else (),
+            curation=curation,
+            before_curation=trained,
+        )
+
+    @cached_property
+    def parts(self) -> list[tuple[int, ...]]:
+        """Return of each topic the topics of `trained` that it consists of: itself, unless it was merged."""
+        return self.curation.parts(self.trained.n_topics)
+
+    @cached_property
+    def topic_numbers(self) -> NDArray[np.int64]:
+        """Return the number of each topic. Topics keep the numbers of training: hidden topics leave gaps."""
+        return np.array([part[0] for part in self.parts], np.int64)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Return the name of each topic, or topic0, topic1, … by its number."""
+        names = self.topic_names or [None] * self.n_topics
+        return [name or f"topic{number}" for name, number in zip(names, self.topic_numbers, strict=True)]
+
+    def sum_parts(self, values: Floats) -> Floats:
+        """Return values [..., topic], the sums of values [..., topic of `trained`]."""
+        return sum_parts(values, self.parts) if self.curation else values
+
+    def named(self, topics: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
+        """Return columns of a table, given topics by position: their numbers and, if topics have names, the names."""
+        columns: dict[str, NDArray[np.generic]] = {"topic": self.topic_numbers[topics]}
+        if self.topic_names:
+            columns["name"] = np.array([name or "" for name in self.topic_names], dtype=object)[topics]
+        return columns
 
     @classmethod
     def pool(cls, chains: Sequence[Fitted], groups: NDArray[np.int64], parameters: Parameters) -> Fitted:
@@ -76,10 +130,11 @@ class Fitted:
 
     @cached_property
     def chain_counts(self) -> NDArray[np.int64]:
-        """Return the number of chains that have each topic."""
+        """Return the number of chains that have each topic; of a merged one, all its parts."""
         if self.partners is None:
             return np.ones(self.n_topics, np.int64)
-        return np.asarray((self.partners != NO_PARTNER).sum(axis=0), np.int64)
+        has = self.partners != NO_PARTNER
+        return np.array([has[:, part].all(axis=1).sum() for part in map(list, self.parts)], np.int64)
 
     @property
     def labels(self) -> Design:
@@ -106,15 +161,28 @@ class Fitted:
         return int(self.phi.shape[1])
 
     def find_topic(self, topic: int | str) -> int:
-        """Return the number of a topic, given its number or its name; InputError if there is none."""
+        """Return the position of a topic, given its number or its name; InputError if there is none.
+
+        The position is that in phi, doc_topics and the other values: the number, unless topics are hidden or merged.
+        """
         if isinstance(topic, str):
             if topic in self.topic_names:
                 return self.topic_names.index(topic)
             known = ", ".join(repr(name) for name in self.topic_names if name is not None)
             raise InputError(f"no topic is named {topic!r}; " + (f"names are: {known}" if known else "give its number"))
-        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < self.n_topics:
-            raise InputError(f"no topic {topic!r}; topics are numbered 0 to {self.n_topics - 1}")
-        return int(topic)
+        n_topics = self.trained.n_topics
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
+            raise InputError(f"no topic {topic!r}; topics are numbered 0 to {n_topics - 1}")
+        if topic in self._positions:
+            return self._positions[int(topic)]
+        whole = next(group[0] for group in self.curation.groups(n_topics) if topic in group)
+        if whole in self.curation.hidden:
+            raise InputError(f"topic {topic} is hidden; restore() (metalda curate --restore) shows it again")
+        raise InputError(f"topic {topic} was merged into topic {whole}: give that number")
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {part[0]: position for position, part in enumerate(self.parts)}
 
     @cached_property
     def word_index(self) -> dict[str, int]:
@@ -124,6 +192,8 @@ class Fitted:
     @cached_property
     def topic_shares(self) -> NDArray[np.float64]:
         """Return the share of each topic in the training tokens, averaged over draws and chains."""
+        if self.before_curation is not None:
+            return np.asarray(self.sum_parts(self.before_curation.topic_shares), np.float64)
         if self.partners is not None:
             each = [chain.topic_shares[None].astype(np.float32) for chain in self.chains]
             averages = average_proportions(each, self.partners)
@@ -135,7 +205,12 @@ class Fitted:
     @cached_property
     def is_background(self) -> NDArray[np.bool_]:
         """Return which topics are background topics, without a theme."""
-        return find_background(self.draws)
+        return find_background(self.draws, self.parts)
+
+    @property
+    def hidden_share(self) -> float:
+        """Return the share of hidden topics in the training tokens."""
+        return float(self.trained.topic_shares.sum() - self.topic_shares.sum()) if self.curation.hidden else 0.0
 
 
 class FittedModel(BaseEstimator):
@@ -155,23 +230,23 @@ class FittedModel(BaseEstimator):
 
     @property
     def components_(self) -> NDArray[np.float32]:
-        """Probabilities of words [topic, word]; rows sum to 1."""
+        """Probabilities of words [topic, word]; rows sum to 1. Topics are those of `topics()`."""
         transposed: NDArray[np.float32] = self.fitted_.phi.T
         return transposed
 
     @property
     def doc_topics_(self) -> NDArray[np.float32]:
-        """Topic proportions of the training documents [document, topic]; rows sum to 1."""
+        """Topic proportions of the training documents [document, topic]; rows sum to 1, less hidden topics."""
         return self.fitted_.doc_topics
 
     @property
     def draws_(self) -> tuple[Draw, ...]:
-        """The posterior samples that were kept; of several chains, those of the first."""
+        """The posterior samples that were kept, without curation; of several chains, those of the first."""
         return self.fitted_.draws
 
     @property
     def chains_(self) -> tuple[Self, ...]:
-        """The chains of the fit, each as a fitted model of its own, with its own topics."""
+        """The chains of the fit, each as a fitted model of its own, with its own topics, without curation."""
         if not self.fitted_.chains:
             return (self,)
         models = []
@@ -234,8 +309,9 @@ class FittedModel(BaseEstimator):
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic: its share of the training tokens, and its most probable words.
 
-        Topics with seed words have a `name`. After a fit with several chains, the column `chains` is the number of
-        chains that have the topic.
+        Topics that were named, or have seed words, have a `name`. `topic` is the number of training, which hiding and
+        merging topics does not change; if topics were merged, the column `merged` has the numbers of the parts. After a
+        fit with several chains, the column `chains` is the number of chains that have the topic.
 
         `background` is True for a topic without a theme: it is spread over more different words than as many tokens
         drawn at random from the corpus, and its most probable words are arbitrary. It collects rare words. To avoid it,
@@ -263,10 +339,10 @@ class FittedModel(BaseEstimator):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
         words = self.top_words(top_n)
         fitted = self.fitted_
-        columns = {"topic": np.arange(len(words)), "share": fitted.topic_shares, "background": fitted.is_background}
-        table = pd.DataFrame(columns)
-        if fitted.topic_names:
-            table.insert(1, "name", [name or "" for name in fitted.topic_names])
+        columns = {"share": fitted.topic_shares, "background": fitted.is_background}
+        table = pd.DataFrame({**fitted.named(np.arange(fitted.n_topics)), **columns})
+        if fitted.curation.merged:
+            table["merged"] = [list(part) if len(part) > 1 else [] for part in fitted.parts]
         if fitted.chains:
             table["chains"] = fitted.chain_counts
         if format == "list":
@@ -326,7 +402,11 @@ class FittedModel(BaseEstimator):
         parts = ", ".join(_count(n, noun) for noun, n in counts.items() if n)
         iterations = f" of {_count(fitted.n_iter, 'iteration')}" if fitted.n_iter else ""
         chains = f"{_count(len(fitted.chains), 'chain')} of " if fitted.chains else ""
-        return f"{type(self).__name__}: {parts}; {chains}{_count(len(fitted.draws), 'draw')}{iterations}"
+        n_hidden = len(fitted.curation.hidden)
+        hidden = (
+            f"; {_count(n_hidden, 'hidden topic')} with {fitted.hidden_share:.1%} of the tokens" if n_hidden else ""
+        )
+        return f"{type(self).__name__}: {parts}; {chains}{_count(len(fitted.draws), 'draw')}{iterations}{hidden}"
 
 
 def _count(n: int, noun: str) -> str:

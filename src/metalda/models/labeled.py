@@ -82,9 +82,10 @@ class _LabeledModel(TopicModel):
 
     @property
     def topic_labels_(self) -> tuple[str, ...]:
-        """The label that each topic belongs to."""
+        """The label that each topic belongs to; of a merged topic, the labels of its parts, such as ``a + b``."""
         per_label, n_shared = self._topics_of_labels
-        return (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
+        labels = (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
+        return tuple(" + ".join(dict.fromkeys(labels[topic] for topic in part)) for part in self.fitted_.parts)
 
     def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
         """Return a row per topic, as other models do, with a column for the label that the topic belongs to."""
@@ -100,9 +101,9 @@ class _LabeledModel(TopicModel):
         """
         import pandas as pd
 
-        theta = self.transform(without_labels(X, self.schema_, self.vocabulary_))
+        theta = self._infer_trained(without_labels(X, self.schema_, self.vocabulary_))
         per_label, n_shared = self._topics_of_labels
-        own = np.asarray(theta)[:, : theta.shape[1] - n_shared]
+        own = theta[:, : theta.shape[1] - n_shared]
         by_label = own.reshape(len(own), len(self.label_names_), per_label).sum(axis=2)
         return pd.DataFrame(by_label / by_label.sum(axis=1, keepdims=True), columns=list(self.label_names_))
 

@@ -16,7 +16,8 @@ from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, warn
 from metalda.meta.references import SAME
 from metalda.meta.terms import ColumnValue
-from metalda.models.effects import EffectTables, label_weights, table_of_draws
+from metalda.models.curation import Parts
+from metalda.models.effects import Draws, EffectTables, Weights, add_parts, label_weights, table_of_draws
 from metalda.models.fitted import Fitted, available_if
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ ColumnValues = Mapping[str, ColumnValue | Collection[ColumnValue]]  # values of 
 MOST_POINTS = 100_000  # of a grid
 N_POINTS = 40  # of a number
 MAX_LINES = 8  # labels that are shown side by side
-_OTHER_COLUMNS = {"topic", "mean", "low", "high", "reference", "chains"}  # of the table
+_OTHER_COLUMNS = {"topic", "name", "mean", "low", "high", "reference", "chains"}  # of the table
 _SPREAD = 2  # standard deviations around the average, for a number whose range the design does not show
 
 
@@ -171,16 +172,16 @@ def prevalence_table(
         )
     axis = None if contrast is None else list(values).index(contrast)
 
-    def proportions(draw: NDArray[np.floating]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = softmax(rows @ np.asarray(draw, np.float64), axis=1)
+    def proportions(draw: Draws, parts: Parts) -> NDArray[np.float64]:
+        found = add_parts(softmax(rows @ np.asarray(draw, np.float64), axis=1), parts)
         if axis is None:
             return found
         grid = np.moveaxis(found.reshape(*shape, -1), axis, 0)
         return np.moveaxis(grid[1:] - grid[:1], 0, axis).reshape(-1, found.shape[1])
 
-    drawn = weights.compute(proportions, rows.shape[0] * weights.n_topics)
+    drawn = weights.compute(proportions, rows.shape[0] * weights.chains[0].shape[2])
     kept = {column: own[1:] if column == contrast else own for column, own in values.items()}
-    table = table_of_draws(weights, _named(kept, values, contrast, weights.n_topics), "mean", drawn, interval)
+    table = table_of_draws(weights, _named(kept, values, contrast, weights), "mean", drawn, interval)
     table.attrs["is_identified"] = is_identified
     return table
 
@@ -189,18 +190,19 @@ def _named(
     kept: Mapping[str, Sequence[ColumnValue]],
     values: Mapping[str, Sequence[ColumnValue]],
     contrast: str | None,
-    n_topics: int,
+    weights: Weights,
 ) -> Mapping[str, ArrayLike]:
     """Return the columns of the grid and the topic, a value for each row of the table."""
-    points = list(product(*kept.values()))
+    points, n_topics = list(product(*kept.values())), weights.n_topics
     named: dict[str, ArrayLike] = {
         column: [point[i] for point in points for _ in range(n_topics)] for i, column in enumerate(kept)
     }
     if contrast is not None:
         named["reference"] = [values[contrast][0]] * (len(points) * n_topics)
     for column in _OTHER_COLUMNS.intersection(kept):
-        raise InputError(f"a column with the name {column!r} cannot be shown: rename it")
-    return {**named, "topic": np.tile(np.arange(n_topics), len(points))}
+        if column != "name" or "name" in weights.columns:
+            raise InputError(f"a column with the name {column!r} cannot be shown: rename it")
+    return {**named, **{name: np.tile(column, len(points)) for name, column in weights.columns.items()}}
 
 
 def _values(column: str, values: ColumnValue | Collection[ColumnValue]) -> list[ColumnValue]:

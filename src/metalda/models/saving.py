@@ -16,6 +16,7 @@ from metalda.meta import Embeddings, WordFeatures
 from metalda.meta.design import DEFAULT, Design
 from metalda.meta.groups import MOST_GROUPS
 from metalda.meta.terms import Terms
+from metalda.models.curation import Curation
 from metalda.models.fitted import Fitted
 from metalda.models.registry import CLASSES
 from metalda.priors import Learning, LogLinear
@@ -97,6 +98,9 @@ def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
     }
     if fitted.wording:
         document["wording"] = list(fitted.wording)
+    if fitted.curation:
+        document["curation"] = fitted.curation.to_json()
+        fitted = fitted.trained
     of_chains, arrays = join_chains([_pack_chain(chain) for chain in fitted.chains or (fitted,)])
     document |= of_chains
     arrays.update({f"labels.{name}": array for name, array in fitted.labels.to_arrays().items()})
@@ -171,7 +175,7 @@ def unpack_model(
     )
     for fitted in model.fitted_.chains or (model.fitted_,):
         _check_phi(fitted.phi)
-    return model
+    return model._curate(Curation.from_json(document["curation"])) if "curation" in document else model
 
 
 def _unpack_wording(document: JsonObject, model: TopicModel) -> tuple[str, ...]:

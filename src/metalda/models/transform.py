@@ -59,15 +59,19 @@ class FoldingIn(TransformerMixin, Declaration):
 
     @names_wrong_keywords()
     def transform(self, X: object, y: object = None, *, client: Client | None = None) -> NDArray[np.float32]:
-        """Return the topic proportions of documents, one row each; rows sum to 1.
+        """Return the topic proportions of documents, one row each; rows sum to 1, less what hidden topics have.
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
         in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
         Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
         on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
         cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
-        `doc_topics_`.
+        `doc_topics_`. The columns are the topics of `topics()`: a merged topic has the sum of its parts.
         """
+        return np.asarray(self.fitted_.sum_parts(self._infer_trained(X, y, client)), np.float32)
+
+    def _infer_trained(self, X: Any, y: Any = None, client: Any = None) -> NDArray[np.float32]:
+        """Return the proportions of all topics of training, without curation."""
         if self.fitted_.partners is not None:
             corpus = self.to_corpus(X, y)
             each = [chain._transform(corpus, None, client) for chain in self.chains_]
@@ -81,9 +85,10 @@ class FoldingIn(TransformerMixin, Declaration):
         infer: Infer = partial(self._infer, self.draws_)
         if client is not None:
             light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
-            light._fitted = replace(self.fitted_, doc_topics=self.doc_topics_[:0], phi=self.fitted_.phi[:0])
+            trained = self.fitted_.trained
+            light._fitted = replace(trained, doc_topics=trained.doc_topics[:0], phi=trained.phi[:0])
             infer = partial(infer_on_cluster, Cluster(client), partial(light._infer, light.draws_))
-        theta = np.empty((len(corpus), self.fitted_.n_topics), np.float32)
+        theta = np.empty((len(corpus), phi.shape[1]), np.float32)
         for group, chosen in self._split_by_wording(corpus):
             own = phi if group == UNKNOWN else self._mean_group_phi(group, self.draws_, unseen, alone=True)
             theta[chosen] = infer(documents.take(chosen), labels, own)
@@ -99,12 +104,14 @@ class FoldingIn(TransformerMixin, Declaration):
         return [(int(group), groups == group) for group in np.unique(groups)]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the names of the columns of `transform`: topic0, topic1, …."""
-        return np.array([f"topic{k}" for k in range(self.fitted_.n_topics)], dtype=object)
+        """Return the names of the columns of `transform`: those of topics that have one, and topic0, topic1, …."""
+        return np.array(self.fitted_.column_names, dtype=object)
 
     @names_wrong_keywords()
     def perplexity(self, X: object, y: object = None, *, unseen: str = "ignore", draws: str = "mean") -> float:
         """Return the perplexity of every second word of each document, given the other words and the labels.
+
+        It is that of all topics of training: names, merged and hidden topics have no effect on it.
 
         Parameters
         ----------
@@ -216,7 +223,8 @@ class FoldingIn(TransformerMixin, Declaration):
         """Return the arguments of ``pyLDAvis.prepare`` for these documents; pyLDAvis need not be installed.
 
         Out-of-vocabulary words are left out of lengths and frequencies. Topics keep their order, but pyLDAvis counts
-        from 1: its topic 1 is our topic 0.
+        from 1: its topic 1 is our topic 0, or the first that is not hidden. pyLDAvis needs proportions that sum to 1,
+        so those of a document are divided by the share that is not hidden.
 
         Parameters
         ----------
@@ -236,9 +244,10 @@ class FoldingIn(TransformerMixin, Declaration):
         """
         corpus = self.to_corpus(X, y)
         known = self._encode(corpus, ()).select()
+        theta = np.asarray(self.transform(corpus), np.float64)
         return {
             "topic_term_dists": self.components_.astype(np.float64),
-            "doc_topic_dists": np.asarray(self.transform(corpus), np.float64),
+            "doc_topic_dists": _sum_to_one(theta) if self.fitted_.curation.hidden else theta,
             "doc_lengths": np.diff(known.offsets),
             "vocab": list(self.vocabulary_),
             "term_frequency": np.bincount(known.words, minlength=len(self.vocabulary_)),
@@ -260,7 +269,8 @@ class FoldingIn(TransformerMixin, Declaration):
                 f"{n_unknown:,} of {len(corpus):,} documents have words, but no word that the model knows; "
                 "they get the proportions expected of a document with their labels, as documents without words do",
             )
-        phi = fitted.phi if phi_of_unseen is None else np.concatenate([fitted.phi, phi_of_unseen])
+        phi = fitted.trained.phi
+        phi = phi if phi_of_unseen is None else np.concatenate([phi, phi_of_unseen])
         return documents, encoded.labels, unseen, phi
 
     def _encode(self, corpus: Corpus, unseen: Sequence[str]) -> EncodedDocuments:
@@ -341,7 +351,7 @@ class FoldingIn(TransformerMixin, Declaration):
         if group != UNKNOWN:
             return self._mean_group_phi(group, draws, new_words)
         if draws is fitted.draws and not new_words:
-            return fitted.phi
+            return fitted.trained.phi
         return self._mean_phi(draws, fitted.vocabulary, fitted.word_prior, new_words)
 
     def __sklearn_tags__(self) -> Tags:
@@ -374,6 +384,14 @@ class EncodedDocuments:
         words, offsets = renumber(self.corpus.words, self.corpus.offsets, self.numbers, choose)
         keys = key_documents(words, offsets, self.word_keys, self.labels, self.seed)
         return Documents(words, offsets, self.labels.row_of, keys)
+
+
+def _sum_to_one(theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return proportions that sum to 1; equal ones for a document that has nothing but hidden topics."""
+    sums = theta.sum(axis=1, keepdims=True)
+    equal = np.full(theta.shape, 1 / theta.shape[1])
+    divided: NDArray[np.float64] = np.divide(theta, sums, out=equal, where=sums > 0)
+    return divided
 
 
 def _key(word: str) -> int:

@@ -12,13 +12,15 @@ from scipy.special import polygamma
 
 from metalda.errors import InputError
 from metalda.meta.label_index import LabelIndex
-from metalda.models.chains import NO_PARTNER
+from metalda.models.chains import in_chain
+from metalda.models.curation import merge_words
 from metalda.models.effects import check_interval
 from metalda.models.fitted import Fitted, FittedModel, available_if
 from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,
     draw_side_logs,
+    group_totals,
     mean_group_phi,
     used_words,
 )
@@ -45,7 +47,8 @@ class WordingTables(FittedModel):
         A row has the `topic` and its `concentration` c, with the interval `low` to `high`. A group with c tokens in the
         topic words it half by its own tokens and half like all groups. So groups talk alike where c is large. `factor`
         restates c: the probability of a word that has 1 % of the topic typically differs between two groups by this
-        factor. Empty without `wording`.
+        factor. The concentration of a merged topic is the geometric mean over its parts, weighted by their tokens.
+        Empty without `wording`.
         """
         return concentration_table(self.fitted_)
 
@@ -54,10 +57,21 @@ class WordingTables(FittedModel):
         """Return the probabilities of words [topic, word] in a group; rows sum to 1.
 
         Averaged over groups, by the shares of groups in the tokens of a topic, they are `components_`. After a fit with
-        several chains, they are those of the first.
+        several chains, they are those of the first. The words of a merged topic are the mean of those of its parts,
+        weighted by the tokens of the group.
         """
-        fitted = self.fitted_
-        phi = mean_group_phi(fitted.draws, fitted.word_prior, find_group(fitted, group))
+        fitted, number = self.fitted_, find_group(self.fitted_, group)
+        phi = mean_group_phi(fitted.draws, fitted.word_prior, number)
+        if fitted.curation:
+            merged = [place for place, part in enumerate(fitted.parts) if len(part) > 1]
+            phi = phi[:, [part[0] for part in fitted.parts]]
+            if merged:
+                phi[:, merged] = merge_words(
+                    fitted.draws,
+                    [fitted.parts[place] for place in merged],
+                    lambda draw: mean_group_phi((draw,), fitted.word_prior, number),
+                    lambda draw: group_totals(draw)[number],
+                )
         transposed: NDArray[np.float32] = phi.T
         return transposed
 
@@ -70,7 +84,7 @@ class WordingTables(FittedModel):
         Parameters
         ----------
         topic : int or str
-            Number of the topic, or its name if it has seed words.
+            Number of the topic, or its name.
         first : str
             A group: a label of the column `wording`.
         second : str, optional
@@ -87,7 +101,8 @@ class WordingTables(FittedModel):
             the words whose interval is farthest from 0 come first. `effect` is the median log ratio of the word's
             probabilities in the topic: 0.7 means that `first` uses the word twice as often as `second` when it writes
             about the topic. `low` and `high` are its interval. `probability_first` and `probability_second` are the
-            probabilities. With several chains, `chains` is the number of chains that have the topic.
+            probabilities. With several chains, `chains` is the number of chains that have the topic. A group words a
+            merged topic by all its tokens of the parts.
 
         Examples
         --------
@@ -134,17 +149,22 @@ def concentration_table(fitted: Fitted) -> pd.DataFrame:
     if not fitted.wording:
         return pd.DataFrame(columns=["topic", "concentration", "low", "high", "factor"])
     drawn: list[list[NDArray[np.float64]]] = [[] for _ in range(fitted.n_topics)]
-    for chain, partners in _chains(fitted):
-        rng = np.random.default_rng(chain.seed)
-        found = np.concatenate([draw_group_concentrations(d, _each(chain), rng) for d in chain.draws])
-        for topic in np.flatnonzero(partners != NO_PARTNER):
-            drawn[topic].append(found[:, partners[topic]])
-    logs = [np.log(np.concatenate(own)) for own in drawn]
+    for chain, parts in _chains(fitted):
+        rng, each = np.random.default_rng(chain.seed), _each(chain)
+        found = np.log(np.concatenate([draw_group_concentrations(d, each, rng) for d in chain.draws]))
+        tokens = np.repeat([draw.topic_totals for draw in chain.draws], each, axis=0).astype(np.float64)
+        for topic, part in enumerate(map(list, parts)):
+            if len(part) == 1:
+                drawn[topic].append(found[:, part[0]])
+            elif part:
+                shares = tokens[:, part] + 1e-9  # of an empty topic as well
+                drawn[topic].append((found[:, part] * shares).sum(axis=1) / shares.sum(axis=1))
+    logs = [np.concatenate(own) for own in drawn]
     ends = np.array([np.quantile(own, [(1 - _INTERVAL) / 2, 0.5, (1 + _INTERVAL) / 2]) for own in logs])
     low, middle, high = np.exp(ends.T)
     factor = np.exp(np.sqrt(2 * polygamma(1, TYPICAL * middle)))
-    columns = {"topic": np.arange(fitted.n_topics), "concentration": middle, "low": low, "high": high, "factor": factor}
-    table = pd.DataFrame(columns)
+    columns = {"concentration": middle, "low": low, "high": high, "factor": factor}
+    table = pd.DataFrame({**fitted.named(np.arange(fitted.n_topics)), **columns})
     return table.assign(chains=fitted.chain_counts) if fitted.chains else table
 
 
@@ -158,8 +178,8 @@ def contrast_tables(
     check_interval(interval)
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
-    chains = [(chain, int(partners[topic])) for chain, partners in _chains(fitted) if partners[topic] != NO_PARTNER]
-    words = np.unique(np.concatenate([used_words(chain.draws, own) for chain, own in chains]))
+    chains = [(chain, parts[topic]) for chain, parts in _chains(fitted) if parts[topic]]
+    words = np.unique(np.concatenate([used_words(chain.draws, k) for chain, part in chains for k in part]))
     found = []
     for pair in pairs:
         logs = np.concatenate([_draw_logs(chain, own, words, pair) for chain, own in chains])
@@ -188,7 +208,7 @@ def _contrasts(
         {
             "first": fitted.wording[first],
             "second": "all others" if second is None else fitted.wording[second],
-            "topic": topic,
+            **{name: column[0] for name, column in fitted.named(np.array([topic])).items()},
             "word": [fitted.vocabulary[v] for v in words],
             "effect": effect,
             "low": low,
@@ -204,10 +224,11 @@ def _contrasts(
     return table
 
 
-def _draw_logs(chain: Fitted, topic: int, words: NDArray[np.int64], pair: Pair) -> NDArray[np.float64]:
+def _draw_logs(chain: Fitted, part: tuple[int, ...], words: NDArray[np.int64], pair: Pair) -> NDArray[np.float64]:
     """Return draws of log probabilities of words [draw, side, word] for the two sides of a pair.
 
-    The pair in the other order has the same draws.
+    The pair in the other order has the same draws. A side words a merged topic by the mean over the parts of the topic,
+    weighted by its tokens in the draw.
     """
     first, second = pair
     rest = [group for group in range(len(chain.wording)) if group not in pair]
@@ -216,8 +237,25 @@ def _draw_logs(chain: Fitted, topic: int, words: NDArray[np.int64], pair: Pair) 
     else:
         sides = [[min(first, second)], [max(first, second)], *([rest] if rest else [])]
         order = [0, 1] if first < second else [1, 0]
-    rng = np.random.default_rng([chain.seed, topic, *sides[0], *sides[1]])
-    return draw_side_logs(chain.draws, chain.word_prior, topic, words, sides, rng)[:, order]
+    each = []
+    for topic in part:
+        rng = np.random.default_rng([chain.seed, topic, *sides[0], *sides[1]])
+        each.append(draw_side_logs(chain.draws, chain.word_prior, topic, words, sides, rng)[:, order])
+    if len(part) == 1:
+        return each[0]
+    shares = _shares_of_parts(chain, part, [sides[side] for side in order])
+    averages = np.einsum("dsk,kdsv->dsv", shares, np.exp(each))
+    logarithms: NDArray[np.float64] = np.log(np.maximum(averages, 1e-300))
+    return logarithms
+
+
+def _shares_of_parts(chain: Fitted, part: tuple[int, ...], sides: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """Return the shares of parts in the tokens of a topic on each side [draw, side, part]; equal without tokens."""
+    totals = [group_totals(draw)[:, list(part)] for draw in chain.draws]
+    tokens = np.array([[own[list(groups)].sum(axis=0) for groups in sides] for own in totals])
+    tokens = np.where(tokens.any(axis=2, keepdims=True), tokens, 1.0)
+    shares: NDArray[np.float64] = tokens / tokens.sum(axis=2, keepdims=True)
+    return np.repeat(shares, _each(chain), axis=0)
 
 
 def _each(chain: Fitted) -> int:
@@ -225,8 +263,11 @@ def _each(chain: Fitted) -> int:
     return math.ceil(N_DRAWS / len(chain.draws))
 
 
-def _chains(fitted: Fitted) -> list[tuple[Fitted, NDArray[np.int64]]]:
-    """Return every chain, with the topic that is the same as each topic of the model, or `NO_PARTNER`."""
+def _chains(fitted: Fitted) -> list[tuple[Fitted, list[tuple[int, ...]]]]:
+    """Return every chain, with its topics that each topic of the model consists of; none if the chain lacks one."""
     if fitted.partners is None:
-        return [(fitted, np.arange(fitted.n_topics))]
-    return list(zip(fitted.chains, fitted.partners, strict=True))
+        return [(fitted, fitted.parts)]
+    return [
+        (chain, [in_chain(partners, part) for part in fitted.parts])
+        for chain, partners in zip(fitted.chains, fitted.partners, strict=True)
+    ]

@@ -80,8 +80,8 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
         seconds=round(float(history["seconds"].sum()), 2),
         topics=tuple(
-            ComparedTopic(k, f"topic{k}", rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row))
-            for k, (share, row) in enumerate(zip(shares, best, strict=True))
+            ComparedTopic(k, cut(name), rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row))
+            for k, (name, share, row) in enumerate(zip(model.fitted_.column_names, shares, best, strict=True))
         ),
         matches=tuple(matches.tolist()),
         distances=tuple(None if np.isnan(d) else round(float(d), 3) for d in distances),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metalda.corpus.columns import columns_of_labels
 from metalda.meta.label_index import Bin
 from metalda.models.chains import by_chains
-from metalda.models.effects import FEW_DRAWS, Weights, label_weights
+from metalda.models.effects import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
@@ -194,19 +194,27 @@ def _matched_draws(weights: Weights, kept: NDArray[np.int64]) -> NDArray[np.floa
     """Return log weights [draw, label, topic] of some labels, over the chains that have a topic.
 
     Topics have equally many draws: of those that more chains have, draws at regular intervals. The levels that only
-    the prior decides are removed, which changes no contrast that the documents identify.
+    the prior decides are removed, which changes no contrast that the documents identify. The log weight of a label in
+    a merged topic is what it adds to the log of the summed alpha, averaged over the documents with the label.
     """
-    basis = weights.design.null_space
-    chains = []
-    for draws in weights.chains:
-        levels = np.einsum("ld,slk->sdk", basis, draws)
-        chains.append(np.asarray(draws[:, kept], np.float64) - np.einsum("ld,sdk->slk", basis[kept], levels))
-    found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.partners)]
+    if weights.has_merged:
+        chains: DrawnValues = [draws[:, kept] for draws in label_changes(weights, log_sums, centered=False)]
+    else:
+        basis = weights.design.null_space
+        chains = weights.pick(
+            [_without_levels(np.asarray(draws, np.float64), basis)[:, kept] for draws in weights.chains]
+        )
+    found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.places)]
     n_draws = min(len(own) for _, own in found)
     matched = np.empty((n_draws, len(kept), weights.n_topics))
     for topics, own in found:
         matched[:, :, topics] = own[np.linspace(0, len(own) - 1, n_draws).round().astype(int)]
     return matched
+
+
+def _without_levels(draws: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log weights [draw, label, topic] without their part in the null space of the label sets."""
+    return np.asarray(draws - np.einsum("ld,sdk->slk", basis, np.einsum("ld,slk->sdk", basis, draws)))
 
 
 class PackedDraws(NamedTuple):

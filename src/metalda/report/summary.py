@@ -237,6 +237,7 @@ def _notes(
             f"{_count(n_background, 'topic')} {verb} no theme, but rare words from the whole vocabulary (background). "
             f"To avoid this, raise min_df{', fix word_prior at 0.01' * is_learned} or lower max_df."
         )
+    notes += _notes_on_curation(model)
     n_chains, counts = len(model.chains_), model.fitted_.chain_counts
     if (counts < n_chains).any():
         notes.append(
@@ -245,6 +246,18 @@ def _notes(
             "have them, and they depend on the seed."
         )
     return tuple(notes)
+
+
+def _notes_on_curation(model: TopicModel) -> list[str]:
+    """Return notes on topics that were merged or hidden."""
+    fitted, notes = model.fitted_, []
+    if hidden := len(fitted.curation.hidden):
+        verb = "is" if hidden == 1 else "are"
+        notes.append(f"{_count(hidden, 'topic')} {verb} hidden, with {fitted.hidden_share:.1%} of the training words.")
+    for number, part in zip(fitted.topic_numbers, fitted.parts, strict=True):
+        if len(part) > 1:
+            notes.append(f"topic{number} consists of {len(part)} topics of training: {', '.join(map(str, part))}.")
+    return notes
 
 
 def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:

@@ -35,9 +35,9 @@ class FeatureEffect:
 class TopicSummary:
     """One topic of the model."""
 
-    number: int
-    name: str  # as in `get_feature_names_out` and in files
-    label: str | None  # of the topic, in models where topics belong to labels; or the name of a topic with seed words
+    number: int  # its place in the report
+    name: str  # topic0, topic1, …, by the number that it has in the model
+    label: str | None  # the name of the topic; without one, its label in models where topics belong to labels
     share: float  # of the training words
     background: bool  # without a theme: its most probable words are arbitrary
     words: tuple[int, ...]  # the 30 most relevant at any lambda = 0, 0.1, … 1, the most probable first
@@ -66,14 +66,14 @@ def summarize_topics(
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
-    labels = dict(enumerate(getattr(model, "topic_labels_", model.fitted_.topic_names)))
+    labels = shown_names(model)
     measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
         TopicSummary(
             number=k,
-            name=f"topic{k}",
-            label=None if (label := labels.get(k)) is None else cut(label),
+            name=f"topic{model.fitted_.topic_numbers[k]}",
+            label=None if (label := labels[k]) is None else cut(label),
             share=rounded([share], 6)[0],
             background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),
@@ -92,6 +92,13 @@ def summarize_topics(
     )
 
 
+def shown_names(model: TopicModel) -> list[str | None]:
+    """Return the name of each topic, or its label in models where topics belong to labels; None if it has neither."""
+    n_topics, fitted = len(model.components_), model.fitted_
+    labels = getattr(model, "topic_labels_", [None] * n_topics)
+    return [name or label for name, label in zip(fitted.topic_names or [None] * n_topics, labels, strict=True)]
+
+
 def _strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:
     """Return for each topic the word features with the strongest effects whose intervals exclude 0."""
     n_topics = len(model.components_)
@@ -104,7 +111,7 @@ def _strongest_features(model: TopicModel, interval: float) -> list[tuple[Featur
     result: list[list[FeatureEffect]] = [[] for _ in range(n_topics)]
     columns = (best[name].tolist() for name in ("topic", "feature", "effect", "low", "high"))
     for topic, name, *numbers in zip(*columns, strict=True):
-        result[topic].append(FeatureEffect(cut(str(name)), *rounded(numbers, 2)))
+        result[model.fitted_.find_topic(topic)].append(FeatureEffect(cut(str(name)), *rounded(numbers, 2)))
     return [tuple(each) for each in result]
 
 

@@ -1,0 +1,208 @@
+"""Curate the topics of a fitted model: name, merge and hide them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metalda.errors import InputError
+from metalda.models.chains import in_chain
+from metalda.models.curation import Curation, check_name, merge_words
+from metalda.models.fitted import Fitted, top_indices
+from metalda.models.transform import FoldingIn
+from metalda.utils.keywords import names_wrong_keywords
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Topic = int | str  # a number or a name
+
+
+class CuratedModel(FoldingIn):
+    """Methods that name, merge and hide topics. They change the fitted model and return it, as `fit` does."""
+
+    def rename(self, names: Mapping[Topic, str | None]) -> Self:
+        """Name topics. All tables, plots, reports and files show the names, and methods accept them.
+
+        Parameters
+        ----------
+        names : mapping
+            Names by the numbers of topics, or by the names that they have; None takes a name away. Names are distinct.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"] * 5
+        >>> model = LDA(3, n_iter=50, random_state=0, verbose=False).fit(texts)
+        >>> model.rename({0: "pets"}).get_feature_names_out().tolist()
+        ['pets', 'topic1', 'topic2']
+        """
+        if not isinstance(names, Mapping) or not names:
+            raise InputError("rename needs names by topic, such as {7: 'economy'}")
+        topics = self._numbers(names, "rename")
+        given = [None if name is None else check_name(name) for name in names.values()]
+        return self._curate(self.fitted_.curation.rename(dict(zip(topics, given, strict=True))))
+
+    def merge(self, topics: Iterable[Topic], name: str | None = None) -> Self:
+        """Merge topics into one.
+
+        Within each draw, its proportion is the sum of those of its parts, and its words are the mean of theirs,
+        weighted by their tokens. So intervals and effects are exact.
+
+        Parameters
+        ----------
+        topics : list of int or str
+            Two topics or more, by number or name. The merged topic has the smallest number.
+        name : str, optional
+            Its name. By default that of the first topic in the list that has one.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"] * 5
+        >>> model = LDA(3, n_iter=50, random_state=0, verbose=False).fit(texts)
+        >>> model.merge([0, 2], "most").topics()[["topic", "name", "merged"]].values.tolist()
+        [[0, 'most', [0, 2]], [1, '', []]]
+        """
+        numbers = self._numbers(topics, "merge")
+        if len(numbers) < 2:
+            raise InputError("merge needs two topics or more")
+        fitted = self.fitted_
+        if name is None:
+            found = [fitted.topic_names[fitted.find_topic(number)] for number in numbers if fitted.topic_names]
+            name = next((own for own in found if own is not None), None)
+        else:
+            name = check_name(name)
+        return self._curate(fitted.curation.merge(numbers, name))
+
+    def hide(self, topics: Iterable[Topic]) -> Self:
+        """Hide topics: no table, plot, report or file shows them.
+
+        The proportions of the others stay as they are, so that they sum to less than 1.
+
+        Parameters
+        ----------
+        topics : list of int or str
+            Topics by number or name.
+        """
+        return self._curate(self.fitted_.curation.hide(self._numbers(topics, "hide")))
+
+    def restore(self) -> Self:
+        """Undo `rename`, `merge` and `hide`: show all topics as they were trained."""
+        return self._curate(Curation())
+
+    @names_wrong_keywords()
+    def name_topics(
+        self,
+        function: Callable[[list[str], list[str]], str | None],
+        X: object = None,
+        *,
+        top_n: int = 20,
+        n_documents: int = 5,
+    ) -> Self:
+        """Name topics by a function, such as one that asks a person or a language model.
+
+        Topics that have a name keep it, and background topics, whose words are arbitrary, get none. A name that
+        is used already gets a number: ``economy (2)``.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(words, documents)`` gets the most probable words of a topic and its most typical documents, and
+            returns the name, or None for no name.
+        X : optional
+            Documents, as in `transform`. Texts are given to the function as they are, and other documents as their
+            words. Without X, the list of documents is empty.
+        top_n, n_documents : int
+            Number of words and of documents.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> texts = ["cat dog cat", "dog cat", "rain sun rain", "sun rain"] * 5
+        >>> model = LDA(2, n_iter=50, random_state=0, verbose=False).fit(texts)
+        >>> model = model.name_topics(lambda words, documents: " and ".join(sorted(words[:2])))
+        >>> sorted(model.topics()["name"])
+        ['cat and dog', 'rain and sun']
+        """
+        fitted = self.fitted_
+        documents = [[] for _ in range(fitted.n_topics)] if X is None else self._typical_texts(X, n_documents)
+        taken = {name for name in self._all_names() if name is not None}
+        names: dict[Topic, str | None] = {}
+        for k, words in enumerate(self.top_words(top_n)):
+            if fitted.is_background[k] or (fitted.topic_names and fitted.topic_names[k] is not None):
+                continue
+            number = int(fitted.topic_numbers[k])
+            name = function(words, documents[k])
+            if name is None:
+                continue
+            if not isinstance(name, str) or not name.split():
+                raise InputError(f"the function must return a name or None, but for topic {number} it gave {name!r}")
+            names[number] = unique = _unused(check_name(" ".join(name.split())), taken)
+            taken.add(unique)
+        return self.rename(names) if names else self
+
+    def _curate(self, curation: Curation) -> Self:
+        """Replace the curation of the model; InputError if it does not fit."""
+        trained = self.fitted_.trained
+        curation.check(trained.n_topics, trained.topic_names)
+        self._fitted = trained.curate(curation, self._shown_phi(trained, curation))
+        return self
+
+    def _shown_phi(self, trained: Fitted, curation: Curation) -> NDArray[np.float32]:
+        """Return phi [word, shown topic]; of a merged topic, averaged over the chains that have all its parts."""
+        parts = curation.parts(trained.n_topics)
+        phi = trained.phi[:, [part[0] for part in parts]]
+        merged = [place for place, part in enumerate(parts) if len(part) > 1]
+        partners = np.arange(trained.n_topics)[None] if trained.partners is None else trained.partners
+        total, n_chains = np.zeros((len(phi), len(merged))), np.zeros(len(merged))
+        for chain, own in zip(trained.chains or (trained,), partners, strict=True):
+            members = [in_chain(own, parts[place]) for place in merged]
+            has = [i for i, part in enumerate(members) if part]
+            if has:
+                total[:, has] += merge_words(
+                    chain.draws,
+                    [members[i] for i in has],
+                    lambda draw: self._mean_phi((draw,), trained.vocabulary, trained.word_prior),
+                    lambda draw: draw.topic_totals,
+                )
+                n_chains[has] += 1
+        phi[:, merged] = total / n_chains
+        return phi
+
+    def _numbers(self, topics: Iterable[Topic], what: str) -> list[int]:
+        """Return the numbers of topics that are shown, given by number or name."""
+        fitted = self.fitted_
+        given = [topics] if isinstance(topics, int | str) else list(topics)
+        if not given:
+            raise InputError(f"{what} needs topics: give their numbers or names")
+        numbers = [int(fitted.topic_numbers[fitted.find_topic(topic)]) for topic in given]
+        if len(set(numbers)) < len(numbers):
+            raise InputError(f"{what}: a topic is given twice in {', '.join(map(repr, given))}")
+        return numbers
+
+    def _all_names(self) -> list[str | None]:
+        """Return the names of all topics, also of hidden ones."""
+        curation, trained = self.fitted_.curation, self.fitted_.trained
+        return [curation.name_of(group, trained.topic_names) for group in curation.groups(trained.n_topics)]
+
+    def _typical_texts(self, X: object, n_documents: int) -> list[list[str]]:
+        """Return for each topic the documents with its largest proportions, as texts if they are texts."""
+        texts = X if isinstance(X, list | tuple) and all(isinstance(text, str) for text in X) else None
+        corpus = self.to_corpus(X)
+        theta = np.asarray(self.transform(corpus))
+        return [
+            [" ".join(corpus.document(d)) if texts is None else texts[d] for d in top_indices(column, n_documents)]
+            for column in theta.T
+        ]
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """Return the name, with a number if it is used already."""
+    unique, n = name, 2
+    while unique in taken:
+        unique, n = f"{name} ({n})", n + 1
+    return unique
