@@ -27,9 +27,8 @@ function byRelevance(topic, lambda, n = 30) {
   return rows.slice(0, n);
 }
 
-// The name of a topic where there is little room: as given, or else its two most relevant words.
-const shortName = (k) => topics[k].label ?? (topics[k].background ? "(background)"
-  : byRelevance(topics[k], 0.3, 2).map(({ word }) => visible(wordName(word))).join(" · "));
+// The name of a topic: as given, or from its most relevant words.
+const shortName = (k) => visible(topics[k].title);
 
 // The end of an interval nearest to 0; negative if the interval contains 0.
 const sure = ({ effect, low, high }) => (low === null ? Math.abs(effect) : Math.max(low, -high));

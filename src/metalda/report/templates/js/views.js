@@ -1,6 +1,7 @@
 // The registry of views, and links to them.
-const topicTitle = (k) => (topics[k].label === null ? [topicName(k)] : [`${topicName(k)}: `, name(topics[k].label)]);
-const topicLink = (k) => el("a", { class: "whole", href: `#/topic/${k}` }, dot(k), topicName(k));
+// The name first, the number second.
+const topicTitle = (k) => [name(shortName(k)), " ", el("span", { class: "second" }, topicName(k))];
+const topicLink = (k) => el("a", { href: `#/topic/${k}` }, dot(k), topicTitle(k));
 const labelLink = (j) => el("a", { href: `#/label/${j}` }, name(labels.names[j]));
 const wordLink = (place) => el("a", { href: `#/word/${place}` }, name(wordName(place)));
 const documentLink = (i) => el("a", { href: `#/document/${i}` }, name(docs.ids[i]));

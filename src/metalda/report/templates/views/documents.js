@@ -34,9 +34,9 @@ function snippet(i, isMarked, length = 45) {
 const mixture = (i) =>
   el("div", { class: "mixture", role: "img",
   "aria-label": docs.topics[i].slice(0, 4)
-    .map((k, r) => `${topicName(k)} ${percent(docs.shares[i][r], 0)}`).join(", ") },
+    .map((k, r) => `${shortName(k)} ${percent(docs.shares[i][r], 0)}`).join(", ") },
   docs.topics[i].map((k, rank) =>
-    el("span", { title: `${topicName(k)}: ${percent(docs.shares[i][rank])}`,
+    el("span", { title: `${shortName(k)} (${topicName(k)}): ${percent(docs.shares[i][rank])}`,
     style: { width: `${100 * docs.shares[i][rank]}%`, background: topicColor(k) } })));
 
 const documentList = (own, isMarked = () => false) =>
@@ -73,7 +73,7 @@ if (docs) addView("documents", "Documents", 50, () => {
     "aria-label": "Search documents", oninput: () => { setOption("search", input.value); setOption("page", 0, 0);
       show(); } });
   const orders = [["", "their order in the corpus"],
-    ...topics.map((t) => [t.number, `${t.name}: ${brief(topWords(t.number, 3).join(", "), 36)}`])];
+    ...topics.map((t) => [t.number, `${plain(shortName(t.number), 40)} (${t.name})`])];
   show();
   const sampled = docs.ids.length < docs.n_all;
   return {
@@ -95,7 +95,7 @@ addDetail("document", (i) => {
     const style = tone ? { borderBottomColor: topicColor(k),
       background: `color-mix(in srgb, ${topicColor(k)} 16%, transparent)` } : {};
     const kind = k < 0 ? "toned unknown" : "toned";
-    return [el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : topicName(k) },
+    return [el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : shortName(k) },
       name(wordName(word))), " "];
   }));
   let only = null;
@@ -103,7 +103,7 @@ addDetail("document", (i) => {
     only = only === k ? null : k;
     for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === only));
     show(only);
-  } }, dot(k), ` ${topicName(k)}`)]);
+  } }, dot(k), " ", name(plain(shortName(k), 40)))]);
   show(null);
   const n = docs.words[i].length, rows = docs.topics[i].map((k, r) => ({ k, share: docs.shares[i][r] }));
   return {

@@ -1,6 +1,6 @@
 // Labels: all labels, one label, and the contrast of two sets.
 const effectRow = (k, row) =>
-  ({ ...row, title: `${topicName(k)} ${topWords(k, 3).join(", ")}`, note: inChains(k).trim(), href: `#/topic/${k}`,
+  ({ ...row, title: `${shortName(k)} (${topicName(k)})`, note: inChains(k).trim(), href: `#/topic/${k}`,
     link: () => [topicLink(k), `${inChains(k)} `, named(topWords(k, 4))] });
 
 // Two sets of labels, each a row of choices; the last of a row adds a label.

@@ -16,8 +16,9 @@ function prevalenceChart(number, group, k) {
     low: group.low.length ? group.low[i][k] : null, high: group.high.length ? group.high[i][k] : null,
     style: group.column === null ? { stroke: topicColor(k) } : lineStyle(i) }));
   return card([topicLink(k), `${inChains(k)} `, el("span", { class: "muted small" }, named(topWords(k, 4)))],
-    lineChart(`Expected proportion of ${topicName(k)} over a number`, { x: number.points, lines,
-      xTitle: plain(number.name), showX: shownNumber, showY: (y) => (y === null ? "–" : `${Number((100 * y).toFixed(1))}%`),
+    lineChart(`Expected proportion of ${shortName(k)} over a number`, { x: number.points, lines,
+      xTitle: plain(number.name), showX: shownNumber,
+      showY: (y) => (y === null ? "–" : `${Number((100 * y).toFixed(1))}%`),
       range: [0, Math.max(...ends, 0.001) * 1.05] }));
 }
 

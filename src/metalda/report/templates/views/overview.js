@@ -45,7 +45,7 @@ function topicMap() {
   return chart(`Map of ${count(topics.length, "topic")} by the distance of their words`, draw, () => [
     ["topic", (t) => topicLink(t.number)], ["share", (t) => percent(t.share), "number"],
     ["nearest topics (distance)",
-      (t) => t.nearest.map((k, i) => `${topicName(k)} (${t.distances[i].toFixed(2)})`).join(", ") || "none"],
+      (t) => t.nearest.map((k, i) => `${shortName(k)} (${t.distances[i].toFixed(2)})`).join(", ") || "none"],
   ], () => topics);
 }
 

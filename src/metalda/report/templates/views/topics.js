@@ -78,7 +78,7 @@ function topicLabels(topic) {
         `${certain ? `${count(certain, "label")} certainly increase${certain === 1 ? "s" : ""} the topic.`
           : "No label certainly increases the topic."} The largest lower ends of ${level()} intervals come first. `
         + `${scales[scale].means}; gray where the interval contains no effect.`),
-      forest(`Effects of labels on ${topic.name}`, rows.slice(0, 10), "label", scales[scale]));
+      forest(`Effects of labels on ${shortName(k)}`, rows.slice(0, 10), "label", scales[scale]));
     };
     const controls = el("div", { class: "controls" }, pickScale(show));
     show();
@@ -111,11 +111,11 @@ const topicFeatures = (topic) => topic.features.length ? card("Word features",
 addDetail("topic", (k) => {
   const topic = topics[k];
   if (!topic) return missing(`There is no topic ${k}.`);
-  const step = (to, text) => (topics[to] ? el("a", { href: `#/topic/${to}` }, text(topicName(to))) : el("span"));
+  const step = (to, text) => (topics[to] ? el("a", { href: `#/topic/${to}` }, text(plain(shortName(to)))) : el("span"));
   const near = topic.nearest.length
     ? el("p", {}, "Nearest: ",
     topic.nearest.map((other, i) =>
-    [i ? ", " : "", el("a", { href: `#/topic/${other}` }, topicName(other)),
+    [i ? ", " : "", el("a", { href: `#/topic/${other}` }, name(shortName(other))),
     el("span", { class: "muted" }, ` (${topic.distances[i].toFixed(2)})`)])) : null;
   return {
     title: [dot(k), topicTitle(k)], nav: "topics",

@@ -16,7 +16,7 @@ function wordingCard(k) {
     ["in the group", (row) => percent(row.own, 2), "number"],
     ["in all others", (row) => percent(row.others, 2), "number"],
   ], chosen) : el("p", { class: "muted" }, "No words."));
-  const link = el("a", { class: "whole", href: `#/topic/${k}` }, topicTitle(k));
+  const link = topicLink(k);
   return card([link, `${inChains(k)} `, el("span", { class: "muted small" }, named(topWords(k, 6)))],
     el("p", { class: "muted small" }, `Concentration ${wording.concentration[k].toLocaleString("en")} `
       + `(90% interval ${wording.low[k].toLocaleString("en")} to ${wording.high[k].toLocaleString("en")}): a word with `

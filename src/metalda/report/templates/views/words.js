@@ -13,7 +13,7 @@ function findWords(query) {
 const wordTopics = (place) =>
   el("ul", { class: "chips" },
   words.topics[place].map((k, i) => el("li", {}, el("a", { class: "chip", href: `#/topic/${k}` },
-  dot(k), topicName(k), el("span", { class: "muted number" }, percent(words.shares[place][i], 0))))));
+  dot(k), name(plain(shortName(k), 26)), el("span", { class: "muted number" }, percent(words.shares[place][i], 0))))));
 
 addView("words", "Words", 40, () => {
   const place = el("div"), status = el("p", { class: "muted small" });
