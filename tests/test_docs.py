@@ -24,6 +24,7 @@ SELF_CONTAINED = [
     "guides/languages.md",
     "guides/many-labels.md",
     "guides/out-of-vocabulary.md",
+    "guides/reading.md",
     "guides/seed-words.md",
     "guides/short-texts.md",
     "guides/topics-over-time.md",

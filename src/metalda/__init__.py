@@ -42,6 +42,7 @@ _HOME = {
     "plot_effects": "metalda.evaluation",
     "plot_prevalence": "metalda.evaluation",
     "write_intrusion_tasks": "metalda.report",
+    "write_network": "metalda.report",
     "write_report": "metalda.report",
 }
 
@@ -80,6 +81,7 @@ __all__ = [
     "to_inference_data",
     "topic_diversity",
     "write_intrusion_tasks",
+    "write_network",
     "write_report",
 ]
 
@@ -118,7 +120,7 @@ if TYPE_CHECKING:
         load,
         read_mallet_state,
     )
-    from metalda.report import write_intrusion_tasks, write_report
+    from metalda.report import write_intrusion_tasks, write_network, write_report
 
 
 def __getattr__(name: str) -> object:

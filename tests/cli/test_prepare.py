@@ -106,7 +106,7 @@ def test_what_was_left_by_another_command_is_one_line_and_restart_throws_it_away
 
 
 def test_ctrl_c_says_how_to_go_on(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: parts.PartWriter, number: int, documents: object) -> None:
+    def interrupted(self: parts.PartWriter, number: int, *documents: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(parts.PartWriter, "__call__", interrupted)

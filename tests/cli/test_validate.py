@@ -57,15 +57,23 @@ def test_the_page_has_the_texts_as_written_and_the_key_is_apart(run: Run, themed
     assert list(found) == ["words", "topics", "blank"]
 
 
-@pytest.mark.parametrize("source", ["corpus", "pipe", "tokens"])
-def test_documents_whose_text_is_not_there_are_shown_as_words(
-    run: Run, themed: Path, write: Write, tmp_path: Path, source: str
-) -> None:
-    texts = (themed / "texts.jsonl").read_bytes()
-    rows = [{"body": text.lower().replace(".", "").split()} for text in themed_texts()]
-    data = {"corpus": themed / "corpus", "pipe": "-", "tokens": write("tokens.jsonl", rows)}[source]
+@pytest.mark.parametrize("source", ["corpus", "pipe"])
+def test_prepared_folders_and_pipes_are_shown_as_written(run: Run, themed: Path, tmp_path: Path, source: str) -> None:
+    data, texts = {"corpus": themed / "corpus", "pipe": "-"}[source], (themed / "texts.jsonl").read_bytes()
     options = ("-o", tmp_path / "t.html", "--documents", 2, "-q")
     result = run("validate", "make", themed / "model", data, *options, stdin=texts)
+    assert result.exit_code == 0, result.output
+    key = IntrusionKey.load(tmp_path / "t.key.json")
+    for task, topic in zip(key.topic_tasks, shown(tmp_path / "t.html")["topics"], strict=True):
+        assert topic["text"] == f"{themed_texts()[task.document]}\n«{task.document}»"
+
+
+def test_documents_whose_text_is_not_there_are_shown_as_words(
+    run: Run, themed: Path, write: Write, tmp_path: Path
+) -> None:
+    rows = [{"body": text.lower().replace(".", "").split()} for text in themed_texts()]
+    options = ("-o", tmp_path / "t.html", "--documents", 2, "-q")
+    result = run("validate", "make", themed / "model", write("tokens.jsonl", rows), *options)
     assert result.exit_code == 0, result.output
     key = IntrusionKey.load(tmp_path / "t.key.json")
     for task, topic in zip(key.topic_tasks, shown(tmp_path / "t.html")["topics"], strict=True):

@@ -50,7 +50,7 @@ def written(monkeypatch):
     monkeypatch.setattr(
         parts.PartWriter,
         "__call__",
-        lambda self, number, documents: numbers.append(number) or write(self, number, documents),
+        lambda self, number, *documents: numbers.append(number) or write(self, number, *documents),
     )
     return numbers
 
@@ -67,6 +67,8 @@ def assert_same(prepared: Corpus, read: Corpus) -> None:
     assert (prepared.ids is None) == (read.ids is None)
     assert prepared.ids is None or prepared.ids == read.ids
     assert fingerprint_corpus(prepared) == fingerprint_corpus(read)
+    assert (prepared.texts is None) == (read.texts is None)
+    assert prepared.texts is None or prepared.texts == read.texts
 
 
 def corpus_or_error(make):
@@ -158,10 +160,10 @@ def test_words_are_read_from_the_disk(data, tmp_path):
 def test_ctrl_c_keeps_the_parts_that_are_done(data, tmp_path, monkeypatch, written):
     write = parts.PartWriter.__call__
 
-    def interrupted(self, number, documents):
+    def interrupted(self, number, *documents):
         if number == 4:
             raise KeyboardInterrupt
-        write(self, number, documents)
+        write(self, number, *documents)
 
     with monkeypatch.context() as patch:
         patch.setattr(parts.PartWriter, "__call__", interrupted)
@@ -259,10 +261,10 @@ from metalda.corpus import Corpus, parts
 parts.MAX_DOCUMENTS = 3
 write = parts.PartWriter.__call__
 
-def stopping(self, number, documents):
+def stopping(self, number, *documents):
     if number == 4:
         os.kill(os.getpid(), signal.SIGKILL)
-    write(self, number, documents)
+    write(self, number, *documents)
 
 parts.PartWriter.__call__ = stopping
 Corpus.prepare(sys.argv[1], sys.argv[2])

@@ -96,12 +96,13 @@ def test_sizes_are_those_asked_for() -> None:
 def test_documents_are_shown_as_written_or_as_words() -> None:
     model, texts = themed_model(), themed_texts()
     corpus = model.to_corpus(texts)
-    words = make_intrusion_tasks(model, corpus, n_documents=3)
-    given = make_intrusion_tasks(model, corpus, texts=texts, n_documents=3)
+    words = make_intrusion_tasks(model, corpus.with_texts(None), n_documents=3)
+    given = make_intrusion_tasks(model, corpus.with_texts(None), texts=texts, n_documents=3)
+    assert make_intrusion_tasks(model, corpus, n_documents=3).texts == given.texts
     assert words.texts == tuple(" ".join(corpus.document(task.document)) for task in words.topic_tasks)
     assert given.texts == tuple(texts[task.document] for task in words.topic_tasks)
     assert given.topic_tasks == words.topic_tasks
-    with pytest.raises(InputError, match="2 texts, but the corpus has 120 documents"):
+    with pytest.raises(InputError, match="texts for 2 documents, but there are 120 documents"):
         make_intrusion_tasks(model, corpus, texts=texts[:2])
 
 

@@ -75,6 +75,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "validate make --output": ("out.html", "out.html", "tasks.html", "no/out.html"),
     "validate make --words": ("2", "2", "3"),
     "transform --output": ("out.csv", "out.jsonl", "out.npy", "-", "data.csv"),
+    "export --output": ("out.csv", "out.parquet", "out.jsonl", "out.gexf", "data.csv", "out"),
     "datasets --output": ("out.jsonl",),
     "datasets name": ("ws", "20ng", "reuters", "arxiv"),
     "datasets --folder": ("sets",),

@@ -384,6 +384,7 @@ def use(save: str, folder: Path) -> None:
             documents.counts()
             list(documents)
             list(documents.ids or ())
+            list(documents.texts or ())
             repr(documents.split(random_state=0))
             documents._repr_html_()
             metalda.MetaLDA(2, n_iter=2, random_state=0, verbose=False).fit(documents)

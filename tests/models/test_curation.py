@@ -83,6 +83,11 @@ def _frame_of(wording, model):
     return pd.concat([model.wording_contrasts(k, "left", "right", top_n=2) for k in wording])
 
 
+def _topics_of_pairs(table):
+    others = table[["other_topic", "other_name"]].set_axis(["topic", "name"], axis=1)
+    return pd.concat([table[["topic", "name"]], others]).sort_values("topic")
+
+
 OUTPUTS = {
     "topics": lambda model, texts: _column(model.topics()),
     "topics, wide": lambda model, texts: _column(model.topics(format="wide")),
@@ -97,6 +102,10 @@ OUTPUTS = {
     "columns of transform": lambda model, texts: list(
         copy.copy(model).set_output(transform="pandas").transform(texts[:3]).columns
     ),
+    "columns of the frame": lambda model, texts: list(model.to_frame(texts[:3]).columns[-len(NAMES) :]),
+    "words": lambda model, texts: _column(model.words_frame(3)),
+    "typical documents": lambda model, texts: _column(model.typical_documents(corpus=texts)),
+    "correlations": lambda model, texts: _column(_topics_of_pairs(model.topic_correlations())),
     "label effects": lambda model, texts: _column(model.label_effects()),
     "label contrasts": lambda model, texts: _column(model.label_contrasts("left", "right")),
     "label proportions": lambda model, texts: _column(model.label_proportions()),

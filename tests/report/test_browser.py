@@ -217,6 +217,41 @@ def test_documents_are_searched_sorted_and_shown(browser: Any, report: Path, mod
 
 
 @pytest.mark.slow
+def test_documents_are_shown_as_written(browser: Any, tmp_path: Path) -> None:
+    texts = ["The CAT 🙂 saw\nthe <b>dog</b>!", "It RAINED; the rain…", "A cat & a dog.", "Rain,   sun and rain"] * 5
+    own = Corpus.from_texts(texts, stem="english")
+    write_report(LDA(2, **SETTINGS).fit(own), tmp_path / "r.html", own)
+    opened = visit(browser, tmp_path / "r.html")
+    opened.go("document/0")
+    assert opened.page.locator("p.text").text_content() == texts[0]
+    assert opened.page.locator(".toned").all_inner_texts() == ["CAT", "saw", "dog"]
+    opened.go("documents")
+    assert opened.page.locator(".snippet").first.text_content() == texts[0]
+    opened.page.fill("#document-search", "rained; the")
+    assert "5 documents" in opened.page.inner_text("main")
+    assert opened.problems == []
+
+
+@pytest.mark.slow
+def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
+    documents = hostile_corpus()
+    documents = documents.with_texts(" ".join(words) for words in documents)
+    write_report(hostile_model(documents), tmp_path / "r.html", documents)
+    for size in SIZES:
+        opened = visit(browser, tmp_path / "r.html", size)
+        for view in ["documents", "document/0", "document/9", "document/24", "topic/0", "word/3"]:
+            opened.go(view)
+            opened.unfold()
+            assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
+            assert opened.page.evaluate("window.__pwned") is None, view
+            for tag in ("main img", "main iframe", "main script", "main b", "main a[href^=javascript]"):
+                assert opened.page.locator(tag).count() == 0, (view, tag)
+        opened.go("document/0")
+        assert WORDS[0] in opened.page.inner_text("main")
+        assert opened.problems == []
+
+
+@pytest.mark.slow
 def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
     opened = visit(browser, report)
     names = model.label_names_

@@ -143,6 +143,44 @@ def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
     assert any(note.startswith("1 document is cut after 2,000 words") for note in found.overview.notes)
 
 
+@pytest.mark.parametrize("source", ["file", "frame", "prepared"])
+def test_documents_are_shown_as_written(source: str, tmp_path: Path) -> None:
+    written = ["The CATS of\n New York!", "Rain — Rain, new york 🙂", "", "of the and"] * 4
+    how: dict[str, Any] = {"stem": "english", "phrases": [("new", "york")]}
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in written))
+    if source == "frame":
+        corpus = Corpus.from_frame(pd.DataFrame({"text": written}), **how)
+    elif source == "file":
+        corpus = Corpus.read(path, **how)
+    else:
+        corpus = Corpus.prepare(path, tmp_path / "corpus", **how)
+    found = summarize(LDA(2, **QUICK).fit(corpus), corpus)
+    documents = found.documents
+    assert documents is not None
+    assert documents.written is not None
+    assert ["".join(pieces) for pieces in documents.written] == written
+    assert documents.written[0][1::2] == ("CATS", "New York")
+    assert names(found, documents.words[0]) == ["cat", "new_york"]
+    assert len(documents.word_topics[0]) == 2
+    assert not any(documents.is_cut)
+    assert json.loads(json.dumps(found.to_plain()))["documents"]["written"][2] == [""]
+    assert summarize(LDA(2, **QUICK).fit(corpus), corpus.with_texts(None)).documents.written is None  # type: ignore
+
+
+def test_a_long_text_is_cut_after_a_word_and_that_is_said(model: MetaLDA) -> None:
+    text = f"{WORDS[0].upper()} is {WORDS[1]}; " * 3000
+    found = summarize(model, Corpus.from_texts([text, WORDS[0]]).without_labels())
+    assert found.documents is not None
+    assert found.documents.written is not None
+    shown = "".join(found.documents.written[0])
+    assert 19_960 <= len(shown) <= 20_000
+    assert text.startswith(shown)
+    assert text[len(shown)] == " "
+    assert found.documents.is_cut == (True, False)
+    assert any(note.startswith("1 document is cut after 20,000 characters") for note in found.overview.notes)
+
+
 def test_long_names_are_cut(model: MetaLDA) -> None:
     huge = "x" * 100_000
     found = summarize(model, Corpus.from_tokens([[WORDS[0], huge]], [[huge]], ids=[huge]).without_labels(), title=huge)

@@ -78,6 +78,9 @@ BROKE = [
     ("corpus-prepared", "array", "label_columns", "million"),
     ("corpus-prepared", "array", "offsets", "wrapped"),
     ("corpus-prepared", "array", "id_bytes", "noise"),
+    ("corpus-prepared", "array", "text_offsets", "million"),
+    ("corpus-prepared", "array", "text_offsets", "shorter"),
+    ("corpus-prepared", "array", "text_bytes", "noise"),
     ("corpus-prepared", "json", '["labels", 0]', "missing"),
 ]
 
@@ -112,15 +115,23 @@ def test_an_array_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("label_offsets", 10**6), ("label_columns", 7), ("words", -1), ("offsets", 10**6), ("totals", -1)],
+    [
+        ("label_offsets", 10**6),
+        ("label_columns", 7),
+        ("words", -1),
+        ("offsets", 10**6),
+        ("totals", -1),
+        ("text_offsets", 10**6),
+    ],
 )
 def test_a_damaged_part_of_an_interrupted_preparation_is_refused(name: str, value: int, tmp_path: Path) -> None:
     documents = [Document("cat dog cat", ["pets"]), Document("rain sun", ["sky"])]
-    PartWriter(tmp_path, Schema(), texts=True, source="texts")(0, documents)
+    PartWriter(tmp_path, Schema(), texts=True, source="texts")(0, documents, True)
     (part,) = (path for path in tmp_path.iterdir() if path.is_dir())
     document, arrays = read_folder(part, "part")
     assert len(next(read_parts(tmp_path, 1))) == 2
     arrays[name][1] = value
     write_folder(part, "part", document, arrays)
-    with pytest.raises(StorageError, match=f"{name} .*--restart"):
+    shown = "offsets of its words" if name == "text_offsets" else name
+    with pytest.raises(StorageError, match=f"{shown} .*--restart"):
         next(read_parts(tmp_path, 1))

@@ -60,7 +60,7 @@ class ReadingOptions:
         arguments = self.arguments
         if hidden_labels is not None:
             arguments["labels"] = list(dict.fromkeys((*(arguments["labels"] or ()), hidden_labels)))
-        return Corpus.read(path, id=id, verbose=verbose, **arguments)
+        return Corpus.read(path, id=id, verbose=verbose, keep_text=False, **arguments)
 
     @property
     def arguments(self) -> SchemaFields:
@@ -110,7 +110,9 @@ class NewTextOptions:
     ] = None
     allow_tokenizer: options.AllowTokenizer = False
 
-    def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
+    def read(
+        self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True, keep_text: bool = False
+    ) -> Corpus:
         """Read new documents like the training data, except for the options given."""
         from metalda.corpus import Corpus, Schema
 
@@ -131,6 +133,7 @@ class NewTextOptions:
                 format=self.input_format,
                 encoding=self.encoding,
                 max_document_bytes=self.max_document_bytes,
+                keep_text=keep_text,
                 verbose=verbose,
                 **labels,
                 **self._stop_words(schema),
@@ -164,7 +167,9 @@ class NewDocumentOptions(NewTextOptions):
     label_delimiter: options.Delimiter = None
     document_vectors: options.DocumentVectors = None
 
-    def read(self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True) -> Corpus:
+    def read(
+        self, model: TopicModel, data: Path, *, id: str | None = None, verbose: bool = True, keep_text: bool = False
+    ) -> Corpus:
         """Read new documents like the training data, with their vectors if the model learned from vectors."""
         terms = model.fitted_.labels.terms
         numbers = () if terms is None else terms.numbers
@@ -176,7 +181,7 @@ class NewDocumentOptions(NewTextOptions):
             )
         if self.document_vectors is not None and not learned:
             raise InputError("--document-vectors: the model did not learn from vectors of documents: leave it out")
-        corpus = super().read(model, data, id=id, verbose=verbose)
+        corpus = super().read(model, data, id=id, verbose=verbose, keep_text=keep_text)
         return corpus if self.no_labels else options.add_vectors(corpus, self.document_vectors)
 
     def _labels(self) -> SchemaFields:

@@ -175,12 +175,7 @@ def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
 
 
 def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format, raw: bool) -> None:
-    if format is Format.json:
-        tables.print_json(table.to_dict("records"))
-    elif format is Format.csv:
-        tables.print_frame(table, raw=raw)
-    else:
-        _print_table(model, table, interval)
+    tables.print_as(format, table, lambda: _print_table(model, table, interval), raw=raw)
 
 
 def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> None:
@@ -242,11 +237,8 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
         raise InputError(
             "the model has no learned scales; fit MetaLDA with labels or word features and --weight-prior normal"
         )
-    if format is Format.json:
-        tables.print_json(table.to_dict("records"))
-    elif format is Format.csv:
-        tables.print_frame(table, raw=raw)
-    else:
+
+    def show() -> None:
         rows = [
             (
                 row["kind"],
@@ -259,6 +251,8 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
         ]
         tables.print_table(("kind", "group", "number", "scale", "90% interval"), rows, left=("kind", "group"))
         print("\nThe scale is the standard deviation of log weights: at 0.7 a typical one doubles or halves a topic.")
+
+    tables.print_as(format, table, show, raw=raw)
 
 
 def _number(value: float, style: str) -> str:

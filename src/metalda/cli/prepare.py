@@ -25,6 +25,15 @@ def prepare(
     ],
     reading_options: ReadingOptions,
     id: options.Id = None,
+    keep_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-text/--no-keep-text",
+            help="Keep the texts as written, for the report, metalda documents and metalda export.",
+            show_default="up to 100 MB",
+            rich_help_panel=options.TEXT,
+        ),
+    ] = None,
     jobs: Annotated[
         int,
         typer.Option(
@@ -53,6 +62,7 @@ def prepare(
         verbose=not quiet,
         resume=not restart,
         id=id,
+        keep_text=keep_text,
         **reading_options.arguments,
     )
     if not quiet:

@@ -73,7 +73,7 @@ def report(
 
     check_page(output)
     fitted = options.load_model(model, jobs)
-    documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet)
+    documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet, keep_text=True)
     summary = summarize(
         fitted,
         documents,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metalda.cli.options import Format
 from metalda.utils.csv_writer import write_csv
 from metalda.utils.terminal import clean, short, width
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _NARROWEST = 20
+_MOST_PAIRS = 5  # of similar topics
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
@@ -123,6 +125,18 @@ def print_frame(frame: pd.DataFrame, *, raw: bool = False) -> None:
     print_csv(list(frame.columns), frame.to_numpy(object), raw=raw)
 
 
+def print_as(
+    format: Format, frame: pd.DataFrame, show: Callable[[], None], *, raw: bool = False, value: object = None
+) -> None:
+    """Print a frame as JSON or CSV, or call `show`, which prints a table; JSON of another value if it is given."""
+    if format is Format.json:
+        print_json(frame.to_dict("records") if value is None else value)
+    elif format is Format.csv:
+        print_frame(frame, raw=raw)
+    else:
+        show()
+
+
 def _escaped(value: object, escape: Callable[[str], str]) -> object:
     if isinstance(value, list | tuple):
         value = " ".join(map(str, value))
@@ -201,9 +215,12 @@ def joined(words: str | Iterable[str]) -> str:
     return clean(words) if isinstance(words, str) else ", ".join(map(short, words))
 
 
-def print_topics(model: TopicModel, top_n: int) -> None:
+def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -> None:
     """Print all topics, the largest first and background topics last, with their names or labels if they have them."""
-    table = model.topics(top_n=1).sort_values(["background", "share"], ascending=[True, False], kind="stable")
+    from metalda.models.fitted import BACKGROUND
+
+    table = model.topics(top_n, words_by=words_by)
+    table = table.sort_values(["background", "share"], ascending=[True, False], kind="stable")
     columns: list[tuple[str, Iterable[str]]] = [
         ("topic", map(str, table["topic"])),
         ("share", (f"{share:.1%}" for share in table["share"])),
@@ -213,10 +230,23 @@ def print_topics(model: TopicModel, top_n: int) -> None:
         columns.append(("chains", chain_cells(model, table["chains"])))
     if "merged" in table:
         columns.append(("merged", [", ".join(map(str, parts)) for parts in table["merged"]]))
-    words = (topic_cell(model, topic, top_n) for topic in table["topic"])
+    rows = zip(table["background"], table["words"], strict=True)
+    words = (BACKGROUND if is_background else joined(own) for is_background, own in rows)
     names, cells = zip(*columns, ("words", words), strict=True)
     print_table(names, list(zip(*cells, strict=True)))
     print_notes(model)
+    print_similar(model, " (metalda correlations)")
+
+
+def print_similar(model: TopicModel, see: str = "") -> None:
+    """Print below a table which topics have nearly the same words, if there are some."""
+    pairs = model.similar_topics()
+    if pairs.empty:
+        return
+    shown = [f"{row['topic']} and {row['other_topic']}" for row in pairs.head(_MOST_PAIRS).to_dict("records")]
+    more = f", and {len(pairs) - _MOST_PAIRS:,} more pairs" if len(pairs) > _MOST_PAIRS else ""
+    print(f"\nTopics with nearly the same words: {', '.join(shown)}{more}{see}.", end=" ")
+    print("To avoid them, fit fewer topics, or merge them (metalda curate).")
 
 
 def print_hidden(model: TopicModel) -> None:

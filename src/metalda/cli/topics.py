@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,16 @@ from metalda.utils.terminal import short
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-EPILOG = options.epilog("metalda topics model --top-n 15", "metalda topics model --seeds")
+EPILOG = options.epilog("metalda topics model --top-n 15 --words-by frex", "metalda topics model --seeds")
+
+
+class WordsBy(StrEnum):
+    """The order of the words of a topic: `WORD_SCORES`."""
+
+    probability = "probability"
+    relevance = "relevance"
+    frex = "frex"
+    lift = "lift"
 
 
 def topics(
@@ -24,13 +34,21 @@ def topics(
         str | None,
         typer.Option("--topic", metavar="N|NAME", help="Show only this topic (number or name), with probabilities."),
     ] = None,
+    words_by: Annotated[
+        WordsBy,
+        typer.Option(
+            "--words-by",
+            help="Order of the words. lift: probability in the topic over that in the corpus. relevance: between "
+            "probability and lift. frex: frequent in the topic and exclusive to it.",
+        ),
+    ] = WordsBy.probability,
     seeds: Annotated[
         bool, typer.Option("--seeds", help="Print how strong the seed words of named topics are, instead of words.")
     ] = False,
     format: options.Printing = Format.table,
     raw: options.Raw = False,
 ) -> None:
-    """Print the topics of a model: their share of the training tokens, and their most probable words."""
+    """Print the topics of a model: their share of the training tokens, and their first words."""
     import metalda
 
     if seeds and topic is not None:
@@ -39,33 +57,28 @@ def topics(
     if seeds:
         _print_seeds(fitted, format, raw)
     elif topic is not None:
-        _print_topic(fitted, options.topic_number(fitted, topic), top_n, format, raw)
-    elif format is Format.table:
-        tables.print_topics(fitted, top_n)
+        _print_topic(fitted, options.topic_number(fitted, topic), top_n, words_by, format, raw)
     else:
-        rows = fitted.topics(top_n=1).to_dict("records")
-        records = [{**row, "words": tables.top_words(fitted, row["topic"], top_n)} for row in rows]
-        if format is Format.json:
-            tables.print_json(records)
-        else:
-            tables.print_records(records, raw=raw)
+        table = fitted.topics(top_n, words_by=words_by)
+        tables.print_as(format, table, lambda: tables.print_topics(fitted, top_n, words_by), raw=raw)
 
 
-def _print_topic(model: TopicModel, topic: int, top_n: int, format: Format, raw: bool) -> None:
+def _print_topic(model: TopicModel, topic: int, top_n: int, words_by: str, format: Format, raw: bool) -> None:
     import numpy as np
 
-    words = model.topic_words(topic, top_n).to_dict("records")
-    if format is Format.json:
-        place = model.fitted_.find_topic(topic)
-        named = {name: column[0] for name, column in model.fitted_.named(np.array([place])).items()}
-        tables.print_json({**named, "words": words})
-    elif format is Format.csv:
-        tables.print_records(words, raw=raw)
-    else:
-        rows = [(f"{row['probability']:.4f}", short(row["word"])) for row in words]
-        if model.fitted_.topic_names and (name := model.fitted_.topic_names[model.fitted_.find_topic(topic)]):
+    table = model.topic_words(topic, top_n, words_by)
+    words = table.to_dict("records")
+    place = model.fitted_.find_topic(topic)
+    named = {name: column[0] for name, column in model.fitted_.named(np.array([place])).items()}
+
+    def show() -> None:
+        if name := named.get("name"):
             print(f"Topic {topic}: {short(name)}\n")
-        tables.print_table(("probability", "word"), rows)
+        scores = [name for name in table.columns if name != "word"]
+        rows = [(*(f"{row[name]:.4f}" for name in scores), short(row["word"])) for row in words]
+        tables.print_table((*scores, "word"), rows)
+
+    tables.print_as(format, table, show, raw=raw, value={**named, "words": words})
 
 
 def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
@@ -74,11 +87,8 @@ def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
     if not hasattr(model, "seed_strengths"):
         raise InputError("the model has no seed words; fit MetaLDA with --seeds FILE")
     table = model.seed_strengths()
-    if format is Format.json:
-        tables.print_json(table.to_dict("records"))
-    elif format is Format.csv:
-        tables.print_frame(table, raw=raw)
-    else:
+
+    def show() -> None:
         rows = [
             (
                 str(row["topic"]),
@@ -97,3 +107,5 @@ def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
             "\nThe strength is how many times as probable a seed word is a priori as another word of the topic, given "
             f"the documents; before them it was {model.get_params()['seed_weight']:g}."
         )
+
+    tables.print_as(format, table, show, raw=raw)

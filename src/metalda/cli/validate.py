@@ -16,7 +16,6 @@ from metalda.utils.terminal import clean, short
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metalda.corpus import Corpus
     from metalda.evaluation import IntrusionScores
 
 EPILOG = options.epilog(
@@ -72,40 +71,18 @@ def make(
 
     check_tasks_page(output)
     fitted = options.load_model(model, jobs)
-    corpus = None if data is None or documents == 0 else new.read(fitted, data, id=id, verbose=not quiet)
+    corpus = None
+    if data is not None and documents > 0:
+        corpus = new.read(fitted, data, id=id, verbose=not quiet, keep_text=True)
     tasks = make_intrusion_tasks(
         fitted, corpus, n_words=words, n_topics=topics, n_documents=documents, random_state=seed
     )
-    if data is not None and corpus is not None:
-        texts = _read_texts(data, corpus, {task.document for task in tasks.topic_tasks}, new)
-        tasks = tasks.with_texts(texts) if texts else tasks
     key = write_tasks_page(tasks, output, TITLE if title is None else title)
     if not quiet:
         counts = [tables.count(len(tasks.word_tasks), "topic")]
         counts += [tables.count(len(tasks.topic_tasks), "document")] if tasks.topic_tasks else []
         print(f"Tasks: {clean(str(output))} ({', '.join(counts)}); send it to the coders.")
         print(f"Key: {clean(str(key))}; it has the solutions: keep it for metalda validate score.")
-
-
-def _read_texts(path: Path, corpus: Corpus, rows: set[int], new: NewDocumentOptions) -> dict[int, str]:
-    """Read these documents once more, as they were written; nothing if they are tokens or cannot be read twice."""
-    from metalda.corpus.formats import is_saved
-    from metalda.corpus.schema import Schema
-    from metalda.corpus.source import open_source
-    from metalda.corpus.stream import Stream
-
-    if is_saved(path) or isinstance(path, Stream):
-        return {}
-    schema = Schema.for_path(path, corpus.schema, max_document_bytes=new.max_document_bytes)
-    texts: dict[int, str] = {}
-    for row, document in enumerate(open_source(path, schema).documents):
-        if row in rows:
-            if not isinstance(document.content, str):
-                return {}
-            texts[row] = document.content
-            if len(texts) == len(rows):
-                return texts
-    return {}  # the file has become shorter
 
 
 def score(
@@ -131,13 +108,9 @@ def score(
     found = score_intrusion(key, answers, interval=interval)
     for note in found.notes:
         warn(note)
-    if format is Format.json:
-        parts = {name: getattr(found, name).to_dict("records") for name in ("overall", "topics", "coders")}
-        tables.print_json({**parts, "interval": found.interval, "notes": found.notes})
-    elif format is Format.csv:
-        tables.print_frame(_all_rows(found), raw=raw)
-    else:
-        _print(found)
+    parts = {name: getattr(found, name).to_dict("records") for name in ("overall", "topics", "coders")}
+    value = {**parts, "interval": found.interval, "notes": found.notes}
+    tables.print_as(format, _all_rows(found), lambda: _print(found), raw=raw, value=value)
 
 
 COMMANDS = {"make": make, "score": score}

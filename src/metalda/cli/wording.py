@@ -73,14 +73,14 @@ def wording(
         number = options.topic_number(loaded, topic)
         found = [fitted.wording_contrasts(number, *pair, top_n=top_n, interval=interval) for pair in pairs]
         table = pd.concat(found, ignore_index=True)
-    if format is Format.json:
-        tables.print_json(table.to_dict("records"))
-    elif format is Format.csv:
-        tables.print_frame(table, raw=raw)
-    elif topic is None:
-        _print_topics(loaded, table)
-    else:
-        _print_words(loaded, table, number, interval)
+
+    def show() -> None:
+        if topic is None:
+            _print_topics(loaded, table)
+        else:
+            _print_words(loaded, table, number, interval)
+
+    tables.print_as(format, table, show, raw=raw)
 
 
 def _pairs(groups: list[str] | None, model: WordingTables) -> list[tuple[str, str | None]]:

@@ -32,7 +32,7 @@ from metalda.utils.chunks import tally
 from metalda.utils.frames import Frame, as_list, is_missing
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.markup import html_table
-from metalda.utils.packed import PackedStrings
+from metalda.utils.packed import PackedStrings, SelectedStrings, take_strings
 
 N = TypeVar("N", bound=np.integer)
 
@@ -57,6 +57,7 @@ _TOKENIZING = (
     "max_features",
     "analyzer",
     "vocabulary",
+    "keep_text",
 )  # of texts, keywords of `read` and `from_frame`
 _COLUMNS = ("text", "labels", "id", "format", "label_delimiter", "bins", "numbers", "decimal", "encoding")
 _SHOWN_DOCUMENTS = 5  # in a notebook
@@ -83,6 +84,10 @@ class Corpus:
     schema : Schema, optional
         How raw data became this corpus. A model that learns from the corpus reads new texts, frames and files in the
         same way. None if the corpus was built from tokens or counts.
+    texts : sequence of str, optional
+        The texts of the documents as written, to quote them. `read`, `from_texts`, `from_frame` and `prepare` keep up
+        to 100 MB of texts (``keep_text="auto"``), all of them (True) or none (False). Documents that are lists of
+        tokens have none, unless `with_texts` gives them. A model does not save them.
 
     Examples
     --------
@@ -103,6 +108,7 @@ class Corpus:
     labels: NamedMatrix | None = None
     ids: Sequence[str] | None = None
     schema: Schema | None = None
+    texts: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", _frozen_integers(self.words, np.int32))
@@ -110,6 +116,8 @@ class Corpus:
         object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
         if self.ids is not None and not isinstance(self.ids, PackedStrings):
             object.__setattr__(self, "ids", tuple(self.ids))
+        if self.texts is not None and not isinstance(self.texts, PackedStrings | SelectedStrings):
+            object.__setattr__(self, "texts", tuple(self.texts))
         self._check()
 
     def _check(self) -> None:
@@ -127,7 +135,7 @@ class Corpus:
         require_unicode(self.vocabulary)
         if len(set(self.vocabulary)) < n_words:
             raise InputError(f"the vocabulary has the word {first_duplicate(self.vocabulary)!r} twice")
-        for name, rows in (("labels", self.labels), ("ids", self.ids)):
+        for name, rows in (("labels", self.labels), ("ids", self.ids), ("texts", self.texts)):
             if rows is not None and len(rows) != n_documents:
                 raise InputError(f"{name} for {len(rows):,} documents, but there are {n_documents:,} documents")
 
@@ -153,6 +161,7 @@ class Corpus:
         max_features: int | None = None,
         analyzer: str | Callable[[str], Sequence[str]] | None = None,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+        keep_text: bool | str = AUTO,
     ) -> Corpus:
         """Tokenize texts by the conventions of scikit-learn's `CountVectorizer`.
 
@@ -191,6 +200,8 @@ class Corpus:
             The number of words dropped is logged. ``min_df=1, max_df=1.0`` keeps all.
         lowercase, token_pattern, ngram_range, max_features, analyzer, vocabulary
             As in `CountVectorizer`; an analyzer may be a function from a text to its tokens.
+        keep_text : bool or "auto"
+            Keep the texts as written, to quote them: `texts`. "auto" keeps up to 100 MB.
         """
         settings: SchemaFields = {
             "lowercase": lowercase,
@@ -207,6 +218,7 @@ class Corpus:
             "max_features": max_features,
             "analyzer": analyzer,
             "vocabulary": vocabulary,
+            "keep_text": keep_text,
         }
         return cls._read_texts(inspected(_texts_source(texts, Schema(**settings))), labels, ids)
 
@@ -467,7 +479,8 @@ class Corpus:
         _freeze(words, offsets)
         labels = None if self.labels is None else self.labels[rows]
         ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
-        return replace(self, words=words, offsets=offsets, labels=labels, ids=ids)
+        texts = None if self.texts is None else take_strings(self.texts, rows)
+        return replace(self, words=words, offsets=offsets, labels=labels, ids=ids, texts=texts)
 
     def subset(self, indices: object) -> Corpus:
         """Return ``corpus[indices]``."""
@@ -546,6 +559,22 @@ class Corpus:
             labels = NamedMatrix(both, (*self.labels.names, *found.names))
         return replace(self, labels=labels, schema=replace(schema, vectors=scales))
 
+    def with_texts(self, texts: Iterable[str] | None) -> Corpus:
+        """Return the same documents with these texts, to quote them; None drops those that the corpus has.
+
+        Examples
+        --------
+        >>> from metalda import Corpus
+        >>> corpus = Corpus.from_tokens([["cat", "sleep"], ["rain"]]).with_texts(["The cats slept.", "It rained!"])
+        >>> corpus.texts[0]
+        'The cats slept.'
+        """
+        if texts is None:
+            return replace(self, texts=None)
+        if isinstance(texts, str):
+            raise InputError("texts must be a list with a text per document, not one string")
+        return replace(self, texts=tuple(_checked_text(i, text) for i, text in enumerate(as_list(texts))))
+
     def without_labels(self) -> Corpus:
         """Return the same documents without labels."""
         return self.with_labels(None)
@@ -574,8 +603,9 @@ class Corpus:
         NamedMatrix | None,
         Sequence[str] | None,
         Schema | None,
+        Sequence[str] | None,
     ]:
-        return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.schema
+        return self.words, self.offsets, self.vocabulary, self.labels, self.ids, self.schema, self.texts
 
     def __deepcopy__(self, memo: dict[int, object]) -> Corpus:
         return self

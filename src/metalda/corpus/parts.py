@@ -50,6 +50,8 @@ class CorpusPart:
     label_names: list[str]
     id_bytes: NDArray[np.uint8]
     id_offsets: NDArray[np.int64]  # fewer than the documents if some have no id
+    text_bytes: NDArray[np.uint8]  # as written; empty if they are not kept
+    text_offsets: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -74,6 +76,7 @@ class CorpusPart:
         check_starts("label_offsets", self.label_offsets, len(self.label_columns))
         check_indices("label_columns", self.label_columns, len(self.label_names))
         PackedStrings(self.id_bytes, self.id_offsets)
+        PackedStrings(self.text_bytes, self.text_offsets)
 
 
 Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts from the first
@@ -92,8 +95,8 @@ class PartWriter:
         """Return whether a part was written completely."""
         return (_place(self.folder, number) / "part.json").exists()
 
-    def __call__(self, number: int, documents: Iterable[Document]) -> None:
-        """Tokenize the documents and write the part."""
+    def __call__(self, number: int, documents: Sequence[Document], keeps_text: bool) -> None:
+        """Tokenize the documents and write the part, with their texts if they are to be kept."""
         tokens, labels, ids = TokenCollector(self.schema, texts=self.texts), LabelCollector(), []
         try:
             for document in documents:
@@ -106,6 +109,7 @@ class PartWriter:
             raise type(error)(f"{self.source}: {error}") from None
         label_columns, label_offsets, label_names = labels.numbered()
         id_bytes, id_offsets = pack_words(ids)
+        text_bytes, text_offsets = pack_words([str(each.content) for each in documents] if keeps_text else [])
         if self.schema.vocabulary is not None:
             described = _describe_words(words[:0], np.zeros(1, np.int64), ())
         else:
@@ -118,6 +122,8 @@ class PartWriter:
             "label_offsets": label_offsets,
             "id_bytes": id_bytes,
             "id_offsets": id_offsets,
+            "text_bytes": text_bytes,
+            "text_offsets": text_offsets,
         }
         write_folder(_place(self.folder, number), "part", {"label_names": label_names}, arrays)
 
@@ -158,6 +164,7 @@ def _write_joined(place: Path, part: CorpusPart, pairs: NDArray[np.int64]) -> No
     words, offsets, vocabulary = join_pairs(part.words, part.offsets, list(part.vocabulary), pairs)
     arrays = {each.name: getattr(part, each.name) for each in fields(part) if each.name != "label_names"}
     arrays |= {"words": words, "offsets": offsets, **_describe_words(words, offsets, vocabulary)}
+    arrays["text_bytes"], arrays["text_offsets"] = pack_words([])  # they are read from the part without phrases
     write_folder(place, "part", {"label_names": part.label_names}, arrays)
 
 
@@ -304,15 +311,25 @@ def merge_labels(parts: Parts, numeric: Sequence[NamedMatrix]) -> MergedLabels:
 
 def merge_ids(parts: Parts, n_documents: int) -> dict[str, Streamed]:
     """Return the ids of the corpus, if all documents have one."""
-    n_ids, n_bytes = 0, 0
+    return _merge_strings(parts, n_documents, "id")
+
+
+def merge_texts(parts: Parts, n_documents: int) -> dict[str, Streamed]:
+    """Return the texts of the corpus, if all parts have kept them."""
+    return _merge_strings(parts, n_documents, "text")
+
+
+def _merge_strings(parts: Parts, n_documents: int, name: str) -> dict[str, Streamed]:
+    of_bytes, of_offsets = f"{name}_bytes", f"{name}_offsets"
+    n_strings, n_bytes = 0, 0
     for part in parts():
-        n_ids += len(part.id_offsets) - 1
-        n_bytes += len(part.id_bytes)
-    if n_ids < n_documents:
+        n_strings += len(getattr(part, of_offsets)) - 1
+        n_bytes += len(getattr(part, of_bytes))
+    if n_strings < n_documents:
         return {}
     return {
-        "id_bytes": Streamed(np.uint8, n_bytes, lambda: (part.id_bytes for part in parts())),
-        "id_offsets": Streamed(np.int64, n_documents + 1, lambda: _joined(part.id_offsets for part in parts())),
+        of_bytes: Streamed(np.uint8, n_bytes, lambda: (getattr(part, of_bytes) for part in parts())),
+        of_offsets: Streamed(np.int64, n_documents + 1, lambda: _joined(getattr(part, of_offsets) for part in parts())),
     }
 
 

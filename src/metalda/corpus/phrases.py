@@ -147,14 +147,19 @@ class PhraseJoiner:
         seconds = self._seconds
         if seconds.keys().isdisjoint(tokens):
             return tokens
-        result: list[str] = []
+        return [word for word, _ in self.units(tokens)]
+
+    def units(self, tokens: Sequence[str]) -> list[tuple[str, int]]:
+        """Return words and phrases, each with the number of tokens that it consists of."""
+        seconds = self._seconds
+        result: list[tuple[str, int]] = []
         previous: str | None = None  # which may begin a phrase
         for token in tokens:
             if previous is not None and token in seconds[previous]:
-                result[-1] = _joined(previous, token)
+                result[-1] = _joined(previous, token), 2
                 previous = None
             else:
-                result.append(token)
+                result.append((token, 1))
                 previous = token if token in seconds else None
         return result
 

@@ -30,6 +30,7 @@ from metalda.corpus.parts import (
     largest_part,
     merge_ids,
     merge_labels,
+    merge_texts,
     merge_words,
     read_parts,
 )
@@ -37,6 +38,7 @@ from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.source import CorpusFields, Source, open_source
 from metalda.corpus.stream import Location, Stream
+from metalda.corpus.texts import TextLimit
 from metalda.errors import InputError, StorageError
 from metalda.storage import (
     SCRATCH,
@@ -69,6 +71,7 @@ def save_parts(
     labels: NamedMatrix | None,
     ids: Sequence[str] | None,
     schema: Schema | None,
+    texts: Sequence[str] | None,
 ) -> None:
     """Write the fields of a corpus as a folder."""
     arrays: dict[str, NDArray[np.generic]] = {"words": words, "offsets": offsets}
@@ -77,6 +80,8 @@ def save_parts(
         arrays |= {"label_rows": matrix.indptr, "label_columns": matrix.indices, "label_values": matrix.data}
     if ids is not None:
         arrays["id_bytes"], arrays["id_offsets"] = pack_words(ids)
+    if texts is not None:
+        arrays["text_bytes"], arrays["text_offsets"] = pack_words(texts)
     _write_corpus(path, vocabulary, None if labels is None else labels.names, arrays, schema)
 
 
@@ -101,17 +106,23 @@ def load_parts(path: PathLike, *, mmap: bool, allow_tokenizer: bool = False) -> 
         check_array("offsets", offsets, np.int64, (None,))
         for array in (words, offsets):
             array.flags.writeable = False
-        schema, ids = document["schema"], None
-        if "id_bytes" in arrays:
-            ids = PackedStrings(arrays["id_bytes"], arrays["id_offsets"], source=str(path))
+        schema = document["schema"]
         return {
             "words": words,
             "offsets": offsets,
             "vocabulary": check_names("vocabulary", document["vocabulary"]),
             "labels": None if document["labels"] is None else _load_labels(document["labels"], arrays),
-            "ids": ids,
+            "ids": _load_strings("id", arrays, path),
             "schema": None if schema is None else Schema.from_json(schema, allow_tokenizer=allow_tokenizer),
+            "texts": _load_strings("text", arrays, path),
         }
+
+
+def _load_strings(name: str, arrays: Arrays, path: PathLike) -> PackedStrings | None:
+    """Return ids or texts, which are decoded when they are accessed; None if the corpus has none."""
+    if f"{name}_bytes" not in arrays:
+        return None
+    return PackedStrings(arrays[f"{name}_bytes"], arrays[f"{name}_offsets"], source=str(path))
 
 
 def _load_labels(names: object, arrays: Arrays) -> NamedMatrix:
@@ -160,14 +171,14 @@ def prepare_corpus(
 
 def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
     """Tokenize the parts that are missing; returns the number of parts."""
-    n_parts = 0
+    n_parts, texts = 0, TextLimit(source.schema.keep_text, texts=source.texts)
 
-    def missing() -> Iterator[tuple[int, list[Document]]]:
+    def missing() -> Iterator[tuple[int, list[Document], bool]]:
         nonlocal n_parts
         for number, documents in in_parts(source.documents):
-            n_parts = number + 1
+            n_parts, keeps_text = number + 1, texts.admit_all(documents)
             if not writer.has(number):
-                yield number, documents
+                yield number, documents, keeps_text
 
     try:
         run_in_processes(writer, missing(), n_jobs)
@@ -180,12 +191,13 @@ def _write_parts(source: Source, writer: PartWriter, n_jobs: int) -> int:
 
 def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path | Remote, verbose: bool) -> None:
     """Write the corpus from its parts, in pieces."""
-    parts, phrases = partial(read_parts, writer.folder, n_parts), None
+    as_read, phrases = partial(read_parts, writer.folder, n_parts), None
+    parts = as_read
     if writer.schema.phrases is True:
         joined = writer.folder / _JOINED
         shutil.rmtree(joined, ignore_errors=True)  # of an interrupted call
         joined.mkdir()
-        phrases = join_phrases(parts, writer.schema, joined)
+        phrases = join_phrases(as_read, writer.schema, joined)
         parts = partial(read_parts, joined, n_parts)
     n_documents = sum(len(part) for part in parts())
     with tempfile.TemporaryFile(dir=writer.folder) as numbers:
@@ -198,7 +210,7 @@ def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path 
         arrays = words.arrays(partial(_with_bar, parts, n_parts, verbose), numbers, n_documents)
         if names is not None:
             arrays |= labels.arrays(parts, n_documents)
-        arrays |= merge_ids(parts, n_documents)
+        arrays |= merge_ids(parts, n_documents) | merge_texts(as_read, n_documents)
         _write_corpus(folder, words.vocabulary, names, arrays, source.fitted_schema(phrases))
 
 

@@ -29,7 +29,7 @@ _MOST_BINS = 10_000
 _ANALYZERS = ("word", "char", "char_wb")
 _COLUMNS = ("text", "labels", "id", "bins", "numbers")
 _NONE_IS_A_VALUE = ("stop_words", "stem", "tokenizer", "analyzer", "max_features", "vocabulary")
-_NOT_SAVED = ("max_document_bytes", "allow_tokenizer")
+_NOT_SAVED = ("max_document_bytes", "allow_tokenizer", "keep_text")
 AUTO = "auto"  # min_df and max_df that follow from the number of documents; stop words of the language of the texts
 SchemaFields: TypeAlias = dict[str, Any]  # by name; `Schema` checks their values
 NO_FREQUENCY_FILTERS: SchemaFields = {"min_df": 1, "max_df": 1.0}
@@ -82,6 +82,9 @@ class Schema:
     max_document_bytes : int
         Refuse files with a document (a line, record, row, file or page) above this size, 100 MB by default. Otherwise
         a small compressed file could fill the memory. A fitted schema has the default.
+    keep_text : bool or "auto"
+        Whether the corpus keeps the texts as written, to quote them (`Corpus.texts`). "auto", the default, keeps up to
+        100 MB of texts. A fitted schema has the default.
     lowercase, token_pattern, ngram_range, analyzer
         How texts become words, as in scikit-learn's `CountVectorizer`. Texts are normalized first (NFC; soft hyphens
         are removed).
@@ -135,6 +138,7 @@ class Schema:
     suffix: str | None = None
     encoding: str = "utf-8"
     max_document_bytes: int = MAX_DOCUMENT_BYTES
+    keep_text: bool | str = AUTO
     lowercase: bool = True
     token_pattern: str = TOKEN_PATTERN
     stop_words: str | Sequence[str] | None = AUTO
@@ -179,6 +183,8 @@ class Schema:
                 raise InputError(f"{name}={given[name]!r}: {kind.__name__} is needed, not {type(given[name]).__name__}")
         if self.decimal not in (".", ","):
             raise InputError(f"decimal={self.decimal!r}: the decimal mark is '.' or ',' (--decimal)")
+        if not isinstance(self.keep_text, bool) and self.keep_text != AUTO:
+            raise InputError(f"keep_text={self.keep_text!r}: True, False or 'auto' is needed (--keep-text)")
         if self.label_delimiter == "":
             raise InputError("label_delimiter is empty: give the character between labels (--label-delimiter)")
         if twice := set(self.numbers).intersection(self.bins):
@@ -345,6 +351,7 @@ class Schema:
             "tokenizer": FUNCTION if callable(self.tokenizer) else self.tokenizer,
             "stop_words": ENGLISH if self.stop_words == AUTO else self.stop_words,
             "max_document_bytes": MAX_DOCUMENT_BYTES,
+            "keep_text": AUTO,
         }
         return replace(self, **{**found, **_FILTERS, **kept})
 

@@ -20,6 +20,7 @@ from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
 from metalda.corpus.stream import Location, Stream
+from metalda.corpus.texts import TextCollector
 from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
@@ -113,12 +114,14 @@ class CorpusFields(TypedDict):
     labels: NamedMatrix | None
     ids: Sequence[str] | None
     schema: Schema | None
+    texts: Sequence[str] | None
 
 
 def collect(source: Source) -> CorpusFields:
     """Read all documents, and return the fields of their `Corpus`; ids are kept if all documents have one."""
     tokens = TokenCollector(source.schema, texts=source.texts)
     labels = LabelCollector()
+    texts = TextCollector(source.schema.keep_text, texts=source.texts)
     ids: list[str] = []
     for document in source.documents:
         try:
@@ -126,6 +129,7 @@ def collect(source: Source) -> CorpusFields:
         except SlowPatternError as error:
             raise InputError(f"{source.name}: document {len(tokens)}: {error}") from None
         labels.add(document.labels)
+        texts.add(document.content)
         if document.id is not None:
             ids.append(document.id)
     if len(tokens) == 0:
@@ -142,6 +146,7 @@ def collect(source: Source) -> CorpusFields:
         "labels": source.labels(labels.finish()),
         "ids": tuple(ids) if len(ids) == len(tokens) else None,
         "schema": source.fitted_schema(tokens.phrases),
+        "texts": texts.finish(),
     }
 
 

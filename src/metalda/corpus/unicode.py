@@ -34,9 +34,14 @@ def find_words(text: str) -> list[str]:
 
     Python's ``\w`` does not match marks, so that a pattern cuts words of Hindi or Tamil at their vowel signs.
     """
+    return word_pattern(text).findall(text)
+
+
+def word_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern by which `find_words` finds the words of this text."""
     if text.isascii() or _MAY_HAVE_MARKS.search(text) is None:
-        return _WORD.findall(text)
-    return _word_with_marks().findall(text)
+        return _WORD
+    return _word_with_marks()
 
 
 @cache

@@ -152,8 +152,8 @@ def make_intrusion_tasks(
     corpus : Corpus, or any other input of `transform`, optional
         Documents for topic intrusion.
     texts : iterable of str, optional
-        The documents of the corpus as they were written. A list of texts as corpus needs none. Without texts, the words
-        of the corpus are shown.
+        The documents as written, in place of those of the corpus (`Corpus.texts`). Without texts, the words of the
+        corpus are shown.
     n_words : int
         Words of a topic in word intrusion, besides the intruder.
     n_topics : int, optional
@@ -198,10 +198,8 @@ def make_intrusion_tasks(
     topic_tasks = _topic_tasks(model, documents, themes, n_documents, for_topics)
     words = {task.document: " ".join(documents.document(task.document)) for task in topic_tasks}
     tasks = replace(tasks, topic_tasks=topic_tasks).with_texts(words)
-    given = _texts_of(corpus) if texts is None else list(texts)
-    if given and len(given) != len(documents):
-        raise InputError(f"texts has {len(given):,} texts, but the corpus has {len(documents):,} documents")
-    return tasks.with_texts(given) if given else tasks
+    given = documents.texts if texts is None else documents.with_texts(texts).texts
+    return tasks if given is None else tasks.with_texts(given)
 
 
 def _word_tasks(
@@ -314,12 +312,6 @@ def _topic_task_of(
 
 def _cut(text: str, longest: int = _MAX_WORD) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _texts_of(corpus: Any) -> list[str]:
-    """Return the documents if they are texts: a list or a column of strings."""
-    items = list(corpus) if isinstance(corpus, list | tuple) or getattr(corpus, "ndim", 0) == 1 else []
-    return items if any(isinstance(item, str) for item in items) else []
 
 
 def _word_task(saved: JsonObject) -> WordTask:

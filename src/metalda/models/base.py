@@ -18,7 +18,7 @@ from metalda.corpus.hints import warn_of_labels
 from metalda.errors import InputError, hint, warn
 from metalda.meta.design import Design
 from metalda.meta.terms import Terms
-from metalda.models.curated import CuratedModel
+from metalda.models.documents import DocumentTables
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.registry import CLASSES
@@ -48,7 +48,7 @@ MOST_RISE = 3  # of the log-likelihood after the burn-in, in standard deviations
 _FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 
 
-class TopicModel(CuratedModel):
+class TopicModel(DocumentTables):
     """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
 
     @names_wrong_keywords()

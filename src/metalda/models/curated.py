@@ -191,8 +191,8 @@ class CuratedModel(FoldingIn):
 
     def _typical_texts(self, X: object, n_documents: int) -> list[list[str]]:
         """Return for each topic the documents with its largest proportions, as texts if they are texts."""
-        texts = X if isinstance(X, list | tuple) and all(isinstance(text, str) for text in X) else None
         corpus = self.to_corpus(X)
+        texts = corpus.texts
         theta = np.asarray(self.transform(corpus))
         return [
             [" ".join(corpus.document(d)) if texts is None else texts[d] for d in top_indices(column, n_documents)]

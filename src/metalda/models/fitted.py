@@ -20,6 +20,7 @@ from metalda.meta.design import Design
 from metalda.models.background import find_background
 from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
 from metalda.models.curation import Curation, Floats, sum_parts
+from metalda.models.word_scores import score_words
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
 from metalda.utils.checks import Arrays
@@ -306,8 +307,8 @@ class FittedModel(BaseEstimator):
 
         return pd.DataFrame(dict(self.fitted_.history))
 
-    def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
-        """Return a row per topic: its share of the training tokens, and its most probable words.
+    def topics(self, top_n: int = 10, *, format: str = "list", words_by: str = "probability") -> pd.DataFrame:
+        """Return a row per topic: its share of the training tokens, and its first words.
 
         Topics that were named, or have seed words, have a `name`. `topic` is the number of training, which hiding and
         merging topics does not change; if topics were merged, the column `merged` has the numbers of the parts. After a
@@ -323,6 +324,11 @@ class FittedModel(BaseEstimator):
             Words per topic.
         format : {"list", "wide"}
             One column `words` that holds lists, or the columns `word1`, `word2`, ….
+        words_by : {"probability", "relevance", "frex", "lift"}
+            The order of the words. ``"lift"`` is the probability in the topic over that in the corpus, which is large
+            for rare words. ``"relevance"`` is in between: 0.6 log probability + 0.4 log lift. ``"frex"`` is the
+            harmonic mean of the ranks of the probability and of the exclusivity, as in R's stm: words that are
+            frequent in the topic and rare in other topics.
 
         Examples
         --------
@@ -337,7 +343,7 @@ class FittedModel(BaseEstimator):
 
         if format not in ("list", "wide"):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
-        words = self.top_words(top_n)
+        words = self.top_words(top_n, words_by)
         fitted = self.fitted_
         columns = {"share": fitted.topic_shares, "background": fitted.is_background}
         table = pd.DataFrame({**fitted.named(np.arange(fitted.n_topics)), **columns})
@@ -349,8 +355,10 @@ class FittedModel(BaseEstimator):
             return table.assign(words=words)
         return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
 
-    def top_words(self, top_n: int = 10) -> list[list[str]]:
-        """Return the most probable words of each topic as lists, the format of gensim's `CoherenceModel`.
+    def top_words(self, top_n: int = 10, words_by: str = "probability") -> list[list[str]]:
+        """Return the first words of each topic as lists, the format of gensim's `CoherenceModel`.
+
+        `words_by` is their order, as in `topics`.
 
         Examples
         --------
@@ -362,16 +370,28 @@ class FittedModel(BaseEstimator):
         vocabulary = self.fitted_.vocabulary
         if top_n < 1:
             raise InputError(f"top_n must be at least 1, not {top_n}")
-        return [[vocabulary[v] for v in row] for row in top_indices(self.components_, top_n)]
+        return [[vocabulary[v] for v in row] for row in top_indices(self._word_scores(words_by), top_n)]
 
-    def topic_words(self, topic: int | str, top_n: int = 10) -> pd.DataFrame:
-        """Return the most probable words of one topic, given its number or name, with their probabilities."""
+    def topic_words(self, topic: int | str, top_n: int = 10, words_by: str = "probability") -> pd.DataFrame:
+        """Return the first words of one topic, given its number or name, with their probabilities.
+
+        `words_by` is their order, as in `topics`; the score by which words are ordered is a column.
+        """
         import pandas as pd
 
         fitted = self.fitted_
-        probabilities = fitted.phi[:, fitted.find_topic(topic)]
-        best = top_indices(probabilities, top_n)
-        return pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities[best]})
+        k = fitted.find_topic(topic)
+        scores = self._word_scores(words_by)[k]
+        best = top_indices(scores, top_n)
+        probabilities = fitted.phi[best, k]
+        table = pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities})
+        return table if words_by == "probability" else table.assign(**{words_by: scores[best]})
+
+    def _word_scores(self, by: str) -> Floats:
+        """Return the scores of words [topic, word]."""
+        if by == "probability":
+            return self.components_
+        return score_words(self.components_, self.fitted_.topic_shares, by)
 
     def _repr_html_inner(self) -> str:
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""

@@ -87,9 +87,9 @@ class _LabeledModel(TopicModel):
         labels = (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
         return tuple(" + ".join(dict.fromkeys(labels[topic] for topic in part)) for part in self.fitted_.parts)
 
-    def topics(self, top_n: int = 10, *, format: str = "list") -> pd.DataFrame:
+    def topics(self, top_n: int = 10, *, format: str = "list", words_by: str = "probability") -> pd.DataFrame:
         """Return a row per topic, as other models do, with a column for the label that the topic belongs to."""
-        table = super().topics(top_n, format=format)
+        table = super().topics(top_n, format=format, words_by=words_by)
         table.insert(1, "label", self.topic_labels_)
         return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -93,6 +93,17 @@ class FoldingIn(TransformerMixin, Declaration):
             own = phi if group == UNKNOWN else self._mean_group_phi(group, self.draws_, unseen, alone=True)
             theta[chosen] = infer(documents.take(chosen), labels, own)
         return theta
+
+    def _proportions_by_draw(self, corpus: Corpus) -> Iterator[NDArray[np.float32]]:
+        """Yield the topic proportions of documents under the topics and the prior of each draw of a single chain."""
+        documents, labels, unseen, _ = self._encode_known(corpus)
+        groups = self._split_by_wording(corpus)
+        for draw in self.draws_:
+            theta = np.empty((len(corpus), len(draw.mean_alpha)), np.float32)
+            for group, chosen in groups:
+                phi = self._phi_of(group, (draw,), unseen)
+                theta[chosen] = self._infer((draw,), documents.take(chosen), labels, phi)
+            yield theta
 
     def _split_by_wording(self, corpus: Corpus) -> list[tuple[int, NDArray[np.bool_]]]:
         """Return the groups of new documents, each with a mask of its documents; `UNKNOWN` without groups."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.spans import WordFinder
 from metalda.models.fitted import top_indices
 from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _TYPICAL = 5  # documents of a topic
 _MAX_TOKENS, _MAX_LENGTH = 400_000, 2000  # words of all shown documents, and of one
+_MAX_WORD = 40  # characters
+_CHARACTERS = 10  # of a text for each of these words
 _MAX_TOPICS, _MIN_SHARE = 8, 0.01  # of a document
 
 
@@ -33,6 +37,8 @@ class DocumentSection:
     labels: tuple[tuple[int, ...], ...]  # indices into label_names
     lengths: tuple[int, ...]  # in words
     words: tuple[tuple[int, ...], ...]  # truncated in long documents
+    written: tuple[tuple[str, ...], ...] | None  # text before the first word, the word as written, text after it, …
+    is_cut: tuple[bool, ...]  # whether the document is truncated
     word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 for out-of-vocabulary words
     topics: tuple[tuple[int, ...], ...]  # with the largest proportions
     shares: tuple[Numbers, ...]
@@ -49,11 +55,22 @@ class TypicalDocuments(NamedTuple):
     shares: tuple[float, ...] = ()
 
 
+class ShownDocument(NamedTuple):
+    """The beginning of a document."""
+
+    words: NDArray[np.int32]  # as word ids of the corpus
+    written: tuple[str, ...]  # the text in pieces: every second one is a word; empty without texts
+    is_cut: bool
+
+
 class DocumentSelection:
     """The documents of a report: the most typical ones of every topic and others at random, with a fixed seed."""
 
     def __init__(self, model: TopicModel, corpus: Corpus, theta: NDArray[np.float32], most: int) -> None:
         self.corpus, self.theta = corpus, theta
+        self.shown = cache(self._shown)
+        index = {word: v for v, word in enumerate(corpus.vocabulary)}
+        self._find = None if corpus.texts is None else WordFinder(index, corpus.schema)
         self._numbers = np.array([model.fitted_.word_index.get(word, -1) for word in corpus.vocabulary], np.int64)
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
@@ -73,10 +90,23 @@ class DocumentSelection:
             tuple(np.searchsorted(self.rows, kept).tolist()), tuple(self.theta[kept, topic].tolist())
         )
 
+    def _shown(self, row: int) -> ShownDocument:
+        """Return the beginning of a document: its text with the words in it or, without texts, its words."""
+        if self.corpus.texts is None or self._find is None:
+            start, end = self.corpus.offsets[row], self.corpus.offsets[row + 1]
+            return ShownDocument(
+                self.corpus.words[start : min(end, start + self.longest)], (), bool(end - start > self.longest)
+            )
+        whole = self.corpus.texts[row]
+        text = _beginning(whole, self.longest * _CHARACTERS)
+        spans = self._find(text)[: self.longest]
+        ends = [0, *(place for start, end, _ in spans for place in (start, end)), len(text)]
+        written = tuple(text[a:b] for a, b in pairwise(ends))
+        return ShownDocument(np.array([word for _, _, word in spans], np.int32), written, len(text) < len(whole))
+
     def tokens(self, row: int) -> NDArray[np.int32]:
         """Return the shown words of a document, as word ids of the corpus."""
-        start, end = self.corpus.offsets[row], self.corpus.offsets[row + 1]
-        return self.corpus.words[start : min(end, start + self.longest)]
+        return self.shown(int(row)).words
 
     def known(self, row: int) -> NDArray[np.int64]:
         """Return the shown words of a document, as word ids of the model; -1 for out-of-vocabulary words."""
@@ -94,9 +124,16 @@ class DocumentSelection:
             yield from (self.corpus.vocabulary[token] for token in tokens[self._numbers[tokens] < 0])
 
     @property
+    def cut_after(self) -> str:
+        """Return the length after which documents are truncated."""
+        if self.corpus.texts is None:
+            return f"{self.longest:,} words"
+        return f"{self.longest * _CHARACTERS:,} characters"
+
+    @property
     def n_cut(self) -> int:
         """Return the number of selected documents that are truncated."""
-        return int((np.diff(self.corpus.offsets)[self.rows] > self.longest).sum())
+        return sum(self.shown(int(row)).is_cut for row in self.rows)
 
 
 def summarize_documents(
@@ -120,6 +157,8 @@ def summarize_documents(
         labels=own_labels,
         lengths=tuple(np.diff(corpus.offsets)[rows].tolist()),
         words=tuple(words),
+        written=None if corpus.texts is None else tuple(chosen.shown(int(row)).written for row in rows),
+        is_cut=tuple(chosen.shown(int(row)).is_cut for row in rows),
         word_topics=tuple(word_topics),
         topics=tuple(topics),
         shares=tuple(shares),
@@ -128,6 +167,14 @@ def summarize_documents(
         n_all=len(corpus),
         longest=chosen.longest,
     )
+
+
+def _beginning(text: str, longest: int) -> str:
+    """Return the beginning of a text, which ends after a word if possible."""
+    if len(text) <= longest:
+        return text
+    space = text.rfind(" ", longest - _MAX_WORD, longest)
+    return text[: space if space > 0 else longest]
 
 
 def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus, words: ReportWords) -> tuple[int, ...]:

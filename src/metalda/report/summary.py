@@ -221,7 +221,7 @@ def _notes(
     if chosen is not None and chosen.n_cut:
         verb = "is" if chosen.n_cut == 1 else "are"
         notes.append(
-            f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.longest:,} words; "
+            f"{_count(chosen.n_cut, 'document')} {verb} cut after {chosen.cut_after}; "
             "all figures are of whole documents."
         )
     if len(words) < len(model.vocabulary_):
@@ -238,6 +238,12 @@ def _notes(
             f"To avoid this, raise min_df{', fix word_prior at 0.01' * is_learned} or lower max_df."
         )
     notes += _notes_on_curation(model)
+    if n_pairs := len(pairs := model.similar_topics()):
+        first = pairs.iloc[0]
+        notes.append(
+            f"{_count(n_pairs, 'pair')} of topics {'has' if n_pairs == 1 else 'have'} nearly the same words, such as "
+            f"topics {first['topic']} and {first['other_topic']}. To avoid them, fit fewer topics, or merge them."
+        )
     n_chains, counts = len(model.chains_), model.fitted_.chain_counts
     if (counts < n_chains).any():
         notes.append(

@@ -17,6 +17,8 @@ _AT_ONCE = 10_000
 
 def pack_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Encode words as one array of UTF-8 bytes and the offsets of the words in it."""
+    if isinstance(words, PackedStrings):
+        return words.data, words.offsets
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(word) for word in encoded], out=offsets[1:])
@@ -78,3 +80,32 @@ class PackedStrings(Sequence[str]):
     def __repr__(self) -> str:
         first = ", ".join(map(repr, self[:3]))
         return f"PackedStrings: {first}{', …' if len(self) > 3 else ''} ({len(self):,})"
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedStrings(Sequence[str]):
+    """Some strings of a sequence, which are decoded when they are accessed, such as those of a file."""
+
+    strings: Sequence[str]
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self.strings[i] for i in self.rows[index].tolist())
+        return self.strings[int(self.rows[range(len(self))[index]])]
+
+
+def take_strings(strings: Sequence[str], rows: np.ndarray) -> Sequence[str]:
+    """Return the strings in these rows, without reading them if they are packed."""
+    if isinstance(strings, SelectedStrings):
+        return SelectedStrings(strings.strings, strings.rows[rows])
+    if isinstance(strings, PackedStrings):
+        return SelectedStrings(strings, rows)
+    return tuple(strings[i] for i in rows.tolist())

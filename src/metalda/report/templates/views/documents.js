@@ -1,9 +1,18 @@
 // Documents: search and order, and one document.
-const docState = () => ({ query: option("search", ""), sort: topics[option("sort", "")] ? option("sort", "") : "" });
+const docState = () => ({ query: option("search", ""), sort: oneOf("sort", topics.map((t) => String(t.number)), "") });
 let docTexts = null;
 const docText = (i) =>
   [docs.ids[i], ...docs.labels[i].map((at) => docs.label_names[at]),
-  ...docs.words[i].map(wordName)].join(" ").toLowerCase();
+  ...(docs.written ? [docs.written[i].join("")] : docs.words[i].map(wordName))].join(" ").toLowerCase();
+
+// A word of a document, and what stands before it: as written if the corpus has texts.
+const shownWord = (i, at) => (docs.written ? docs.written[i][2 * at + 1] : wordName(docs.words[i][at]));
+const before = (i, at, most = Infinity) => {
+  if (!docs.written) return at < docs.words[i].length ? " " : "";
+  const text = straight(docs.written[i][2 * at]), letters = text.length > most ? [...text] : [];
+  return letters.length > most
+    ? `${letters.slice(0, most / 2).join("")} … ${letters.slice(-most / 2).join("")}` : text;
+};
 
 const labelChips = (i) => (docs.labels[i].length ? el("ul", { class: "chips" }, docs.labels[i].map((at) => {
   const place = docs.label_places[at], text = name(docs.label_names[at]);
@@ -13,22 +22,22 @@ const labelChips = (i) => (docs.labels[i].length ? el("ul", { class: "chips" }, 
 
 // Words of a document, some of them marked; consecutive unmarked words share a text node.
 function marked(i, isMarked, from, to) {
-  const parts = [];
+  const parts = [], longest = 300;
   let run = "";
   for (let at = from; at < to; at++) {
-    const word = docs.words[i][at];
-    if (isMarked(word, at, i)) { parts.push(`${run} `, el("mark", {}, name(wordName(word)))); run = "";
-      } else run += ` ${straight(wordName(word))}`;
+    run += from && at === from ? "" : before(i, at, longest);
+    if (isMarked(docs.words[i][at], at, i)) { parts.push(run, el("mark", {}, name(shownWord(i, at)))); run = "";
+      } else run += straight(shownWord(i, at));
   }
-  return [...parts, run];
+  return [...parts, run, to === docs.words[i].length ? before(i, to, longest) : ""];
 }
 
 // A piece of a document around its first marked word.
-function snippet(i, isMarked, length = 45) {
+function snippet(i, isMarked, length = docs.written ? 25 : 45) {
   const n = docs.words[i].length, found = docs.words[i].findIndex((word, at) => isMarked(word, at, i));
   const from = Math.max(0, Math.min(found - 8, n - length)), to = Math.min(n, from + length);
   return el("p", { class: "snippet", dir: "auto" }, from ? "… " : "", marked(i, isMarked, from, to),
-    to < n || docs.lengths[i] > n ? " …" : "");
+    to < n || docs.is_cut[i] ? " …" : "");
 }
 
 const mixture = (i) =>
@@ -80,7 +89,7 @@ if (docs) addView("documents", "Documents", 50, () => {
     title: ["Documents"],
       lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
         + `most typical ones of each topic, and a random sample.` : `All ${docs.n_all.toLocaleString("en")} `
-        + `documents, as the model reads them.`,
+        + `documents, as ${docs.written ? "written" : "the model reads them"}.`,
     body: [card(null, el("h2", { class: "visually-hidden" }, "Found"), el("div", { class: "controls" }, input,
       choice("Sort by", orders, docState().sort, (value) => { setOption("sort", value); setOption("page", 0, 0);
         show(); })), status, place)],
@@ -89,15 +98,15 @@ if (docs) addView("documents", "Documents", 50, () => {
 
 addDetail("document", (i) => {
   if (!docs || docs.ids[i] === undefined) return missing("There is no such document.");
-  const text = el("p", { class: "text", dir: "auto" });
-  const show = (only) => text.replaceChildren(...docs.words[i].flatMap((word, at) => {
+  const text = el("p", { class: "text", dir: "auto", style: docs.written ? { whiteSpace: "pre-line" } : {} });
+  const show = (only) => text.replaceChildren(...docs.words[i].flatMap((_, at) => {
     const k = docs.word_topics[i][at], tone = docs.topics[i].includes(k) && (only === null || only === k);
     const style = tone ? { borderBottomColor: topicColor(k),
       background: `color-mix(in srgb, ${topicColor(k)} 16%, transparent)` } : {};
     const kind = k < 0 ? "toned unknown" : "toned";
-    return [el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : shortName(k) },
-      name(wordName(word))), " "];
-  }));
+    return [before(i, at), el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : shortName(k) },
+      name(shownWord(i, at)))];
+  }), before(i, docs.words[i].length));
   let only = null;
   const buttons = docs.topics[i].map((k) => [k, el("button", { type: "button", "aria-pressed": "false", onclick: () => {
     only = only === k ? null : k;
@@ -115,9 +124,9 @@ addDetail("document", (i) => {
         card("Words by topic",
           el("div", { class: "controls group", role: "group", "aria-label": "Highlight one topic" },
           buttons.map(([, button]) => button)),
-          n ? text : el("p", { class: "muted" }, "The document is empty."),
-            n < docs.lengths[i] ? el("p", { class: "muted small" },
-            `Cut after ${n.toLocaleString("en")} of ${docs.lengths[i].toLocaleString("en")} words.`) : null),
+          n || docs.written?.[i][0].trim() ? text : el("p", { class: "muted" }, "The document is empty."),
+            docs.is_cut[i] ? el("p", { class: "muted small" }, docs.written ? "The text goes on."
+            : `Cut after ${n.toLocaleString("en")} of ${docs.lengths[i].toLocaleString("en")} words.`) : null),
         card("Mixture", mixture(i), table([
           ["topic", (row) => topicLink(row.k)], ["share", (row) => percent(row.share), "number"],
             ["words", (row) => named(topWords(row.k, 5)), "words"],

@@ -1,0 +1,52 @@
+"""Scores by which the words of a topic are ordered: probability, relevance, FREX and lift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from metalda.errors import InputError
+
+WORD_SCORES = ("probability", "relevance", "frex", "lift")
+RELEVANCE_WEIGHT = 0.6  # lambda of Sievert and Shirley (2014)
+FREX_WEIGHT = 0.5  # of exclusivity, as in R's stm
+
+Floats = NDArray[np.floating[Any]]
+
+
+def check_score(by: str) -> None:
+    """Raise InputError unless this is the name of a score."""
+    if by not in WORD_SCORES:
+        raise InputError(f"words_by={by!r}: give {', '.join(map(repr, WORD_SCORES))} (--words-by)")
+
+
+def score_words(phi: Floats, topic_shares: NDArray[np.float64], by: str) -> NDArray[np.float64]:
+    """Return scores [topic, word] of words, given phi [topic, word] and the shares of topics in the corpus.
+
+    lift = p(word | topic) / p(word), where p(word) is the average of p(word | topic) over the tokens of the corpus.
+    relevance = lambda log p(word | topic) + (1 - lambda) log lift. FREX is the harmonic mean of two ranks among the
+    words of the topic, between 0 and 1: of the probability, and of the exclusivity p(word | topic) / sum over topics.
+    """
+    check_score(by)
+    probabilities = np.asarray(phi, np.float64)
+    if by == "probability":
+        return probabilities
+    tiny = np.finfo(np.float64).tiny
+    if by == "frex":
+        exclusivity = probabilities / np.maximum(probabilities.sum(axis=0), tiny)
+        n_words = max(probabilities.shape[1], 1)
+        frequent, exclusive = (rankdata(values, axis=1) / n_words for values in (probabilities, exclusivity))
+        scores: NDArray[np.float64] = 1 / (FREX_WEIGHT / exclusive + (1 - FREX_WEIGHT) / frequent)
+        return scores
+    shares = topic_shares / max(topic_shares.sum(), tiny)
+    lift: NDArray[np.float64] = probabilities / np.maximum(shares @ probabilities, tiny)
+    if by == "lift":
+        return lift
+    weight = RELEVANCE_WEIGHT
+    relevance: NDArray[np.float64] = weight * np.log(np.maximum(probabilities, tiny)) + (1 - weight) * np.log(
+        np.maximum(lift, tiny)
+    )
+    return relevance
