@@ -12,7 +12,6 @@ if CHROMIUM is None:
 playwright_api = pytest.importorskip("playwright.sync_api", reason="no playwright to steer chromium with")
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
-UNSETTLED = "Too many auto-margin redraws"  # Plotly may say so on a busy machine; the chart is drawn all the same
 
 
 def open_page(
@@ -26,7 +25,7 @@ def open_page(
     context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
     context.add_init_script(script)
     page, problems, address = context.new_page(), [], path.as_uri()
-    page.on("console", lambda m: problems.append(f"{m.type}: {m.text}") if UNSETTLED not in m.text else None)
+    page.on("console", lambda m: problems.append(f"{m.type}: {m.text}"))
     page.on("pageerror", lambda error: problems.append(f"error: {error}"))
     page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
     page.on("request", lambda r: problems.append(f"request: {r.url[:80]}") if not _own(r.url, address) else None)

@@ -68,9 +68,7 @@ def test_hostile_text_stays_in_the_data_and_the_page_runs_only_its_own_script() 
     assert words <= {word if len(word) <= 120 else word[:119] + "…" for word in WORDS}
 
 
-def test_plotly_is_not_needed_and_jinja2_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    write_intrusion_tasks(themed_model(), tmp_path / "tasks.html")
+def test_a_missing_jinja2_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(errors.MissingExtraError, match=r"A page of tasks needs .*'jinja2'.*metalda\[report\]"):
         write_intrusion_tasks(themed_model(), tmp_path / "tasks.html")

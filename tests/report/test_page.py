@@ -11,7 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from contracts import QUICK, corpus
 from metalda import LDA, errors, write_report
@@ -37,7 +39,7 @@ def without_scripts(page: str) -> str:
 
 
 def test_hostile_text_is_escaped_wherever_it_stands(hostile_page: str) -> None:
-    assert hostile_page.count("<script") == hostile_page.count("</script") == 3
+    assert hostile_page.count("<script") == hostile_page.count("</script") == 2
     shown = without_scripts(hostile_page)
     for harm in ("<img", "<svg", "<b>", '<a href="javascript', "<!--", "onload=window.__pwned=1>"):
         assert harm not in shown
@@ -64,7 +66,7 @@ def test_the_page_allows_its_own_scripts_and_nothing_else(hostile_page: str) -> 
     scripts = re.findall(r"<script>(.*?)</script>", hostile_page, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert re.findall(r"'sha256-([^']+)'", policy) == hashes
-    assert len(hashes) == 2
+    assert len(hashes) == 1
     assert "default-src 'none'" in policy
     assert "connect-src 'none'" in policy
     assert "unsafe-inline" not in policy.partition("style-src")[0]
@@ -86,7 +88,7 @@ def test_the_data_are_the_summary(tmp_path: Path) -> None:
     write_report(model, tmp_path / "r.html", corpus())
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert data_of(page) == json.loads(json.dumps(summarize(model, corpus()).to_plain()))
-    assert page.count("plotly.js v") == 1
+    assert len(page) < 200_000
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
@@ -111,11 +113,8 @@ def test_the_examples_run(function: Any) -> None:
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-@pytest.mark.parametrize("package", ["plotly", "jinja2"])
-def test_without_the_extra_one_line_says_how_to_get_it(
-    package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
+def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(errors.MissingExtraError, match=r"pip install 'metalda\[report\]'"):
         write_report(LDA(2, **QUICK).fit(corpus()), tmp_path / "r.html")
 
@@ -131,3 +130,26 @@ def test_every_file_of_views_is_part_of_the_page(hostile_page: str) -> None:
     texts = [view.read_text(encoding="utf-8") for view in views.iterdir()]
     assert texts
     assert all(text in hostile_page for text in texts)
+
+
+# From linear sRGB to that of people without the cones for green (Machado et al., 2009), and to XYZ.
+DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+
+
+def lightness_and_tone(linear: np.ndarray) -> np.ndarray:
+    """CIELAB of linear sRGB."""
+    ratio = np.clip(linear, 0, 1) @ np.transpose(XYZ) / [0.95047, 1, 1.08883]
+    x, y, z = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116).T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+def test_colors_of_topics_differ_also_for_deuteranopes() -> None:
+    text = files("metalda.report").joinpath("templates/css/base.css").read_text(encoding="utf-8")
+    for theme in text.split("color-scheme:")[1:]:
+        found = re.findall(r"--topic-\d: #(\w{6});", theme)
+        assert len(found) == 8
+        values = np.array([[int(color[i : i + 2], 16) for i in (0, 2, 4)] for color in found]) / 255
+        linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+        assert pdist(lightness_and_tone(linear)).min() > 30
+        assert pdist(lightness_and_tone(linear @ np.transpose(DEUTERANOPIA))).min() > 20

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contracts import CASES, QUICK, Case, corpus, quietly
+from contracts import CASES, QUICK, Case, corpus, quietly, with_result
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
 from metalda.models.fitted import top_indices
@@ -231,8 +231,13 @@ def test_labels_can_be_contrasted_draw_by_draw(summary: Summary, model: MetaLDA)
     steps = np.frombuffer(base64.b64decode(labels.draws), np.int8).reshape(3, 5, labels.n_draws)
     weights = np.array(labels.weight)[:, :, None] + labels.draw_scale * steps
     expected = np.moveaxis(model.fitted_.weights["label"][:, :3].astype(float), 0, 2)
-    differences = expected[0] - expected[2]
-    assert weights[0] - weights[2] == pytest.approx(differences, abs=0.02 + 2 * labels.draw_scale)
+    assert labels.names == ("even", "odd", "third")
+    for signs in ([1, -1, 0], [-1, 1, 1], [0, 0, 1]):  # the last two differ in a tag, which others lack
+        own, given = (np.einsum("l,lks->ks", signs, each) for each in (weights, expected))
+        assert own == pytest.approx(given, abs=0.03 + 3 * labels.draw_scale), signs
+        assert np.dot(signs, labels.reference) == pytest.approx(0, abs=1e-5)
+    for signs in ([1, 0, 0], [1, 0, -1], [1, 1, -1]):  # no document says how they differ
+        assert abs(np.dot(signs, labels.reference)) > 1e-3
     assert labels.draw_scale < 0.1
 
 
@@ -294,16 +299,13 @@ def test_columns_of_curves_are_not_among_the_labels(dated: Corpus) -> None:
     labels = found.labels
     assert labels is not None
     assert not any("s(year)" in name for name in labels.names)
-    assert found.overview.n_labels == len(labels.names) == 21  # genres, the slope, and the slopes of genres
+    assert len(labels.names) == 21  # genres, the slope, and the slopes of genres
+    assert (found.overview.n_labels, found.overview.n_numbers) == (10, 1)
     assert labels.n_all == 21
     table = quietly(model.label_effects).set_index(["label", "topic"])
-    weights = model.fitted_.weights["label"].astype(float)
     for j, name in enumerate(labels.names):
         effect = np.array(labels.effect[j], float)
         np.testing.assert_allclose(effect, table.loc[name, "effect"], atol=0.006)
-        others = weights[:, [model.label_names_.index(each) for each in labels.names]].mean(axis=1)
-        own = (weights[:, model.label_names_.index(name)] - others).mean(axis=0)
-        assert labels.weight[j] == pytest.approx(own, abs=0.006)
     interaction = labels.names.index("genre=g9:year")
     assert labels.prevalence[interaction] == (None, None, None)
     assert None not in labels.prevalence[labels.names.index("genre=g9")]
@@ -379,8 +381,69 @@ def test_a_model_of_mallet_can_be_compared(model: MetaLDA, tmp_path: Path) -> No
 
 
 def test_few_draws_and_an_early_end_are_said(texts: Corpus) -> None:
-    notes = " ".join(summarize(MetaLDA(2, **QUICK).fit(texts)).overview.notes)
-    assert "Effects have no intervals: 6 draws are too few" in notes
+    model = MetaLDA(2, **QUICK).fit(texts)
+    (warning,) = summarize(model).overview.effect_warnings
+    assert "Effects have no intervals: 6 draws are too few" in warning
+    stopped = with_result(model, n_iter=5)
+    assert any(text.startswith("Training was stopped after 5 of ") for text in summarize(stopped).overview.warnings)
+
+
+def test_chains_that_have_not_converged_are_said_on_the_overview(texts: Corpus) -> None:
+    settled = np.random.default_rng(0).normal(size=200)
+    model = LDA(2, **{**QUICK, "n_iter": 200, "burn_in": 100}).fit(texts)
+    apart = [
+        with_result(model, history={**model.fitted_.history, "log_likelihood": settled + seed}, seed=seed)
+        for seed in (0, 9)
+    ]
+    assert summarize(apart[0]).overview.warnings == ()
+    (warning,) = summarize(apart[0], chains=apart[1:]).overview.warnings
+    assert warning.startswith("The chains disagree: R-hat of the log-likelihood is ")
+    rising = with_result(model, history={**model.fitted_.history, "log_likelihood": settled + np.arange(200)})
+    assert "The log-likelihood still rises, by " in summarize(rising).overview.warnings[0]
+
+
+def test_the_seed_is_the_one_that_was_given(texts: Corpus) -> None:
+    found = summarize(LDA(2, n_chains=2, **{**QUICK, "random_state": 41}).fit(texts))
+    assert found.overview.seed == 41
+    assert [chain.name for chain in found.diagnostics.chains] == ["seed 41, chain 1", "seed 41, chain 2"]
+    drawn = LDA(2, **{**QUICK, "random_state": None}).fit(texts)
+    assert summarize(drawn).overview.seed == drawn.seed_
+
+
+def test_labels_have_kinds_and_ordered_ones_their_numbers() -> None:
+    frame = pd.DataFrame(
+        {
+            "text": ["cat dog", "sun rain", "dog cat", "rain sun"] * 3,
+            "genre": ["a", "b", "c", "1990"] * 3,
+            "decade": ["1990s", "2000s", "2010s", "1980s"] * 3,
+            "size": range(12),
+        }
+    )
+    documents = Corpus.from_frame(frame, text="text", labels=["genre", "decade"], bins={"size": [4, 8]})
+    for model in (MetaLDA(2, **QUICK), LDA(2, **QUICK)):  # which learns from no labels, but shows those of documents
+        labels = quietly(summarize, model.fit(documents), documents).labels
+        assert labels is not None
+        found = {
+            name: (labels.kinds[kind], rank)
+            for name, kind, rank in zip(labels.names, labels.kind_of, labels.ranks, strict=True)
+        }
+        assert found["genre=a"] == ("genre", None)
+        assert found["genre=1990"] == ("genre", None)
+        assert [found[f"decade={year}s"] for year in (1980, 2010)] == [("decade", 1980.0), ("decade", 2010.0)]
+        assert found["size < 4"] == ("size", 3.0)
+        assert found["4 ≤ size < 8"] == ("size", 4.0)
+        assert found["size ≥ 8"] == ("size", 8.0)
+
+
+def test_the_tree_joins_the_most_similar_topics_first(summary: Summary, model: MetaLDA) -> None:
+    assert sorted(summary.tree.order) == list(range(5))
+    first, second, _ = summary.tree.merges[0]
+    nearest = {topic.number: (topic.distances[0], topic.nearest[0]) for topic in summary.topics}
+    closest = min(nearest, key=lambda k: nearest[k][0])
+    assert {first, second} == {closest, nearest[closest][1]}
+    assert abs(summary.tree.order.index(first) - summary.tree.order.index(second)) == 1
+    assert len(summary.tree.merges) == 4
+    assert quietly(summarize, LDA(1, **QUICK).fit(corpus())).tree.merges == ()
 
 
 def test_chains_of_a_model_are_in_its_report(texts: Corpus) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EPILOG = options.epilog("metalda demo --topics 20")
 _N_EFFECTS = 12
-_N_DOCUMENTS = 1000  # in the report, which stays below 6 MB
+_N_DOCUMENTS = 1000  # in the report, which stays below 2 MB
 
 
 def demo(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.columns import columns_of_labels
+from metalda.meta.label_index import Bin
 from metalda.models.chains import by_chains
 from metalda.models.effects import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
@@ -22,6 +26,7 @@ _MAX_DRAWN, _MIN_DRAWS = 300_000, 40  # labels × topics × draws; and the draws
 _EFFECTS = ("effect", "low", "high")
 _DIFFERENCES = ("difference", "difference_low", "difference_high")
 _PROPORTIONS = ("proportion", "proportion_low", "proportion_high")
+_ORDERED = re.compile(r"([-+]?\d+(?:\.\d+)?)s?")  # a number, or a decade
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,9 @@ class LabelSection:
 
     names: tuple[str, ...]
     sizes: Numbers  # documents that have the label
+    kinds: tuple[str, ...]  # the columns that labels come from; "" if they come from none
+    kind_of: tuple[int, ...]
+    ranks: tuple[float | None, ...]  # the number that a label stands for, in columns of years, decades or bins
     difference: Grid  # change of the expected proportion
     difference_low: Grid
     difference_high: Grid
@@ -40,10 +48,11 @@ class LabelSection:
     proportion_low: Grid
     proportion_high: Grid
     prevalence: Grid  # mean proportion in the documents that have the label
-    weight: Grid  # log weight relative to the mean over labels, for contrasts
+    weight: Grid  # log weight without the level that only the prior decides, for contrasts
     draws: str  # deviations from these weights by [label][topic][draw], base64 of signed bytes
     n_draws: int
     draw_scale: float  # value of one step of these bytes
+    reference: Numbers  # the documents identify a contrast if these have the same sum over its two sides
     n_unreliable: int  # effects with fewer than FEW_DRAWS effective draws behind the ends of their intervals
     n_all: int  # labels in total; the section has the largest
     pooling: tuple[tuple[str | float, ...], ...]  # column, its labels, their learned scale, low and high
@@ -59,7 +68,7 @@ def summarize_labels(
     n_topics = len(model.components_)
     kept = _largest(sizes, max(_MAX_CELLS // n_topics, 1))
     tables: dict[str, Any] = dict.fromkeys((*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS), ())
-    drawn, n_unreliable = PackedDraws((), "", 0, 0.0), 0
+    drawn, n_unreliable, reference = PackedDraws((), "", 0, 0.0), 0, ()
     if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
         for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
@@ -69,17 +78,59 @@ def summarize_labels(
         position = {name: j for j, name in enumerate(model.label_names_)}
         own = np.array([position[names[i]] for i in kept], np.int64)
         drawn = pack_draws(_matched_draws(label_weights(model.fitted_), own))
+        reference = _reference(model)[own].round(6).tolist()
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
+    columns = _columns(model, corpus, names)
+    kinds = tuple(dict.fromkeys(columns[i] for i in kept))
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
         sizes=rounded(sizes[kept], 2),
+        kinds=tuple(map(cut, kinds)),
+        kind_of=tuple(kinds.index(columns[i]) for i in kept),
+        ranks=_ranks([names[i] for i in kept], [columns[i] for i in kept]),
         **tables,
         prevalence=prevalence,
         **drawn._asdict(),
+        reference=tuple(reference),
         n_unreliable=n_unreliable,
         n_all=len(names),
         pooling=_pooling(model),
     )
+
+
+def _columns(model: TopicModel, corpus: Corpus | None, names: tuple[str, ...]) -> list[str]:
+    """Return the column that each label comes from."""
+    if model.label_names_:
+        design = model.fitted_.labels
+        column_of = {
+            name: design.group_names[group] if design.group_names else ""
+            for name, group in zip(model.label_names_, design.groups, strict=True)
+        }
+        return [column_of[name] for name in names]
+    if corpus is None or corpus.schema is None or not corpus.schema.has_labels:
+        return [""] * len(names)
+    return list(columns_of_labels(names, corpus.schema))
+
+
+def _ranks(names: list[str], columns: list[str]) -> tuple[float | None, ...]:
+    """Return the numbers that labels stand for; None in a column where some label stands for none."""
+    numbers = [_number_of(name, column) for name, column in zip(names, columns, strict=True)]
+    others = {column for number, column in zip(numbers, columns, strict=True) if number is None}
+    return tuple(None if column in others else number for number, column in zip(numbers, columns, strict=True))
+
+
+def _number_of(name: str, column: str) -> float | None:
+    """Return the number of ``year=1994``, ``1990s`` or ``1940 ≤ year < 1960``; None for other labels."""
+    if (own := Bin.parse(name)) is not None:
+        return own.low if math.isfinite(own.low) else own.high - 1
+    found = _ORDERED.fullmatch(name.removeprefix(f"{column}="))
+    return None if found is None else float(found[1])
+
+
+def _reference(model: TopicModel) -> NDArray[np.float64]:
+    """Return a random vector of the null space: a contrast that is orthogonal to it almost surely is identified."""
+    null_space = model.fitted_.labels.null_space
+    return np.asarray(null_space @ np.random.default_rng(0).standard_normal(null_space.shape[1]))
 
 
 def _pooling(model: TopicModel) -> tuple[tuple[str | float, ...], ...]:
@@ -110,6 +161,14 @@ def shown_labels(model: TopicModel) -> tuple[str, ...]:
     return tuple(name for name in model.label_names_ if terms is None or not terms.is_curve(name))
 
 
+def count_labels(model: TopicModel) -> tuple[int, int]:
+    """Return how many labels, and how many numbers, the model learned from; products of these are neither."""
+    terms = model.fitted_.labels.terms
+    if terms is None:
+        return len(model.label_names_), 0
+    return len(terms.label_names.intersection(model.label_names_).difference(terms.numbers)), len(terms.numbers)
+
+
 def _largest(sizes: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Return the indices of the largest labels, in the order of the labels."""
     return np.sort(np.argsort(-np.abs(sizes), kind="stable")[:most])
@@ -134,13 +193,17 @@ def _prevalence(corpus: Corpus, theta: NDArray[np.float32], names: list[str]) ->
 def _matched_draws(weights: Weights, kept: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log weights [draw, label, topic] of some labels, over the chains that have a topic.
 
-    Topics have equally many draws: of those that more chains have, draws at regular intervals. The log weight of a
-    label in a merged topic is what it adds to the log of the summed alpha, averaged over the documents with the label.
+    Topics have equally many draws: of those that more chains have, draws at regular intervals. The levels that only
+    the prior decides are removed, which changes no contrast that the documents identify. The log weight of a label in
+    a merged topic is what it adds to the log of the summed alpha, averaged over the documents with the label.
     """
     if weights.has_merged:
         chains: DrawnValues = [draws[:, kept] for draws in label_changes(weights, log_sums, centered=False)]
     else:
-        chains = weights.pick([np.asarray(draws[:, kept], np.float64) for draws in weights.chains])
+        basis = weights.design.null_space
+        chains = weights.pick(
+            [_without_levels(np.asarray(draws, np.float64), basis)[:, kept] for draws in weights.chains]
+        )
     found = [(topics, own.reshape(-1, *own.shape[2:])) for topics, own in by_chains(chains, weights.places)]
     n_draws = min(len(own) for _, own in found)
     matched = np.empty((n_draws, len(kept), weights.n_topics))
@@ -149,8 +212,13 @@ def _matched_draws(weights: Weights, kept: NDArray[np.int64]) -> NDArray[np.floa
     return matched
 
 
+def _without_levels(draws: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log weights [draw, label, topic] without their part in the null space of the label sets."""
+    return np.asarray(draws - np.einsum("ld,sdk->slk", basis, np.einsum("ld,slk->sdk", basis, draws)))
+
+
 class PackedDraws(NamedTuple):
-    """Draws of log weights for contrasts of two labels; fields as in `LabelSection`."""
+    """Draws of log weights for contrasts of labels; fields as in `LabelSection`."""
 
     weight: Grid
     draws: str
@@ -159,16 +227,12 @@ class PackedDraws(NamedTuple):
 
 
 def pack_draws(log_weights: NDArray[np.floating]) -> PackedDraws:
-    """Return means of log weights [draw, label, topic], and the deviations from them as bytes.
-
-    Contrasts only use differences of labels, so the mean over labels is subtracted to keep the numbers small.
-    """
+    """Return means of log weights [draw, label, topic], and the deviations from them as bytes."""
     n_draws, n_labels, n_topics = log_weights.shape
     most = max(_MAX_DRAWN // (n_labels * n_topics), _MIN_DRAWS)
     chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, most)).round().astype(int))
-    centered = log_weights[chosen] - log_weights[chosen].mean(axis=1, keepdims=True)
-    means = centered.mean(axis=0)
-    scale = float(f"{np.abs(centered - means).max() / 127:.4g}") or 1.0
-    steps = np.clip(np.round((centered - means) / scale), -127, 127).astype(np.int8)
+    means = log_weights[chosen].mean(axis=0)
+    scale = float(f"{np.abs(log_weights[chosen] - means).max() / 127:.4g}") or 1.0
+    steps = np.clip(np.round((log_weights[chosen] - means) / scale), -127, 127).astype(np.int8)
     packed = base64.b64encode(np.ascontiguousarray(steps.transpose(1, 2, 0)).tobytes())
     return PackedDraws(grid(means, 2), packed.decode("ascii"), len(chosen), scale)

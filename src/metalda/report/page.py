@@ -20,26 +20,26 @@ from metalda.storage import replacing
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_FIRST, _LAST = ("text", "dom", "data", "views", "charts"), ("page", "frame")  # scripts before and after the views
+_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap")  # scripts before the views
+_LAST = ("page", "frame")  # and after them
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")  # of every page
 _TEMPLATES = files("metalda.report").joinpath("templates")
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def check_page(path: Path, what: str = "a report", packages: Iterable[str] = ("jinja2", "plotly")) -> None:
-    """Raise an error if a page cannot be written there, or if one of its packages is missing."""
+def check_page(path: Path, what: str = "a report") -> None:
+    """Raise an error if a page cannot be written there, or if jinja2 is missing."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{path}: {what} is an HTML file: give a name that ends in .html")
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is not a file; choose another name")
     if not path.parent.is_dir():
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    for package in packages:
-        try:
-            import_module(package)
-        except ImportError:
-            raise missing_extra(package, "report", what.capitalize()) from None
+    try:
+        import_module("jinja2")
+    except ImportError:
+        raise missing_extra("jinja2", "report", what.capitalize()) from None
 
 
 def write_report(
@@ -107,14 +107,12 @@ def write_page(summary: Summary, path: Path) -> None:
 
 def render(summary: Summary) -> str:
     """Return the page as text."""
-    from plotly.offline import get_plotlyjs
-
     views = sorted(each.name for each in _TEMPLATES.joinpath("views").iterdir() if each.name.endswith(".js"))
     parts = (*map("js/{}.js".format, _FIRST), *map("views/{}".format, views), *map("js/{}.js".format, _LAST))
     return fill_page(
         "report.html",
         title=summary.overview.title,
-        scripts=[get_plotlyjs(), join_scripts(parts)],
+        scripts=[join_scripts(parts)],
         data=("summary", summary),
         summary=summary,
     )
@@ -168,7 +166,7 @@ def _one_newline(text: str) -> str:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Return a policy that runs only these scripts and allows no requests; Plotly sets inline styles."""
+    """Return a policy that runs only these scripts and allows no requests; charts have inline styles."""
     hashes = (hashlib.sha256(script.encode("utf-8")).digest() for script in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(each).decode('ascii')}'" for each in hashes)
     return (

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError
 from metalda.models.effects import FEW_DRAWS
 from metalda.report.comparison import ComparedModel, compare_models
-from metalda.report.diagnostics import DiagnosticsSection, summarize_training
+from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize_training
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
-from metalda.report.labels import LabelSection, shown_labels, summarize_labels
+from metalda.report.hierarchy import TopicTree, build_tree
+from metalda.report.labels import LabelSection, count_labels, summarize_labels
 from metalda.report.prevalence import NumberSection, summarize_prevalence
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
@@ -44,11 +45,12 @@ class Overview:
     n_topics: int
     n_words: int  # of the vocabulary
     n_labels: int
+    n_numbers: int
     n_features: int
     n_iterations: int
     n_chains: int
     n_draws: int  # of a chain
-    seed: int
+    seed: int  # that was given, or drawn if none was
     seconds: float  # of training
     interval: float  # probability of all intervals in the report
     documents: int | None  # of the given corpus
@@ -56,6 +58,8 @@ class Overview:
     settings: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]  # on training, which limit every conclusion
+    effect_warnings: tuple[str, ...]  # on intervals of effects
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Summary:
 
     overview: Overview
     topics: tuple[TopicSummary, ...]
+    tree: TopicTree
     words: WordSection
     labels: LabelSection | None
     numbers: tuple[NumberSection, ...]
@@ -131,16 +136,25 @@ def summarize(
     chosen = None if theta is None or corpus is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)
-    labels = summarize_labels(model, corpus, theta, interval)
+    labels, diagnostics = summarize_labels(model, corpus, theta, interval), summarize_training(chains)
     return Summary(
-        overview=_overview(model, corpus, title, interval, _notes(model, words, labels, chosen)),
+        overview=_overview(
+            model,
+            corpus,
+            title,
+            interval,
+            notes=_notes(model, words, labels, chosen),
+            warnings=diagnostics.warnings,
+            effect_warnings=_effect_warnings(model, labels),
+        ),
         topics=summarize_topics(model, corpus, words, None if chosen is None else chosen.typical, interval),
+        tree=build_tree(words.distances),
         words=words.summarize(model.vocabulary_),
         labels=labels,
         numbers=summarize_prevalence(model, interval),
         wording=summarize_wording(model, interval),
         documents=None if chosen is None else summarize_documents(chosen, words, labels),
-        diagnostics=summarize_training(chains),
+        diagnostics=diagnostics,
         comparison=compare_models(compared, corpus) if len(compared) > 1 else (),
     )
 
@@ -159,28 +173,29 @@ def _name_models(model: TopicModel, others: Models) -> dict[str, TopicModel]:
 
 
 def _overview(
-    model: TopicModel, corpus: Corpus | None, title: str | None, interval: float, notes: tuple[str, ...]
+    model: TopicModel, corpus: Corpus | None, title: str | None, interval: float, **texts: tuple[str, ...]
 ) -> Overview:
-    name = type(model).__name__
+    name, (n_labels, n_numbers) = type(model).__name__, count_labels(model)
     settings = {key: value for key, value in model.get_params(deep=False).items() if key not in _NOT_SETTINGS}
     return Overview(
         title=cut(title) if title is not None else f"{name} with {_count(len(model.components_), 'topic')}",
         model=name,
         n_topics=len(model.components_),
         n_words=len(model.vocabulary_),
-        n_labels=len(shown_labels(model)),
+        n_labels=n_labels,
+        n_numbers=n_numbers,
         n_features=len(model.feature_names_),
         n_iterations=int(model.n_iter_),
         n_chains=len(model.chains_),
         n_draws=len(model.draws_),
-        seed=int(model.seed_),
+        seed=given_seed(model),
         seconds=round(sum(float(chain.history_["seconds"].sum()) for chain in model.chains_), 2),
         interval=float(interval),
         documents=None if corpus is None else len(corpus),
         tokens=None if corpus is None else corpus.n_tokens,
         settings=tuple((key, cut(str(value))) for key, value in settings.items()),
         versions=(("Python", platform.python_version()), *((name, _version(name)) for name in _PACKAGES)),
-        notes=notes,
+        **texts,
     )
 
 
@@ -236,8 +251,6 @@ def _notes(
             f"chains, and {int((counts == 1).sum()):,} of them in one only. Their numbers come from the chains that "
             "have them, and they depend on the seed."
         )
-    if model.was_stopped_:
-        notes.append(f"Training was stopped after {model.n_iter_:,} of {model._stage_lengths()[-1]:,} iterations.")
     return tuple(notes)
 
 
@@ -254,10 +267,8 @@ def _notes_on_curation(model: TopicModel) -> list[str]:
 
 
 def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:
-    """Return notes on intervals that are missing or unreliable, and on effects that are unknown."""
-    n_draws, notes = sum(len(chain.fitted_.weights["label"]) for chain in model.chains_), []
-    low = np.array(labels.low, float)
-    unknown = np.isnan(np.array(labels.effect, float)).all(axis=1)
+    """Return notes on effects that are unknown, or have no intervals."""
+    notes, unknown = [], np.isnan(np.array(labels.effect, float)).all(axis=1)
     if unknown.any():
         notes.append(
             f"The effects of {_count(int(unknown.sum()), 'label')} are unknown: they are in every document, or only "
@@ -265,14 +276,23 @@ def _notes_on_effects(model: TopicModel, labels: LabelSection) -> list[str]:
         )
     if not model.fitted_.doc_prior.samples_weights:
         notes.append(f"Effects have no intervals: the weights of {type(model).__name__} are point estimates.")
-    elif np.isnan(low[~unknown]).any():
-        notes.append(f"Effects have no intervals: {_count(n_draws, 'draw')} are too few. Train for more iterations.")
-    elif labels.n_unreliable:
-        notes.append(
-            f"{labels.n_unreliable:,} of {low.size:,} intervals of effects have fewer than {FEW_DRAWS} effective draws "
-            "behind their ends, and may be off. Train for more iterations."
-        )
     return notes
+
+
+def _effect_warnings(model: TopicModel, labels: LabelSection | None) -> tuple[str, ...]:
+    """Return warnings of intervals that are missing or unreliable for want of draws."""
+    if labels is None or not labels.effect or not model.fitted_.doc_prior.samples_weights:
+        return ()
+    low, unknown = np.array(labels.low, float), np.isnan(np.array(labels.effect, float)).all(axis=1)
+    if np.isnan(low[~unknown]).any():
+        n_draws = sum(len(chain.fitted_.weights["label"]) for chain in model.chains_)
+        return (f"Effects have no intervals: {_count(n_draws, 'draw')} are too few. Train for more iterations.",)
+    if labels.n_unreliable:
+        return (
+            f"{labels.n_unreliable:,} of {low.size:,} intervals of effects have fewer than {FEW_DRAWS} effective draws "
+            "behind their ends, and may be off. Train for more iterations.",
+        )
+    return ()
 
 
 def _count(n: int, noun: str) -> str:

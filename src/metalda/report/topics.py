@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.matching import jensen_shannon, pool_rare
 from metalda.evaluation.measures import topic_coherence
+from metalda.models.naming import automatic_names
 from metalda.report.documents import TypicalDocuments
 from metalda.report.values import Numbers, cut, rounded, significant
 from metalda.report.words import ReportWords
@@ -39,6 +39,7 @@ class TopicSummary:
     number: int  # its place in the report
     name: str  # topic0, topic1, …, by the number that it has in the model
     label: str | None  # the name of the topic; without one, its label in models where topics belong to labels
+    title: str  # its label, or else a name from its most relevant words
     share: float  # of the training words
     background: bool  # without a theme: its most probable words are arbitrary
     words: tuple[int, ...]  # the 30 most relevant at any lambda = 0, 0.1, … 1, the most probable first
@@ -63,12 +64,11 @@ def summarize_topics(
 ) -> tuple[TopicSummary, ...]:
     """Summarize all topics in the order of their numbers; `typical` has their most typical documents."""
     typical = typical or [TypicalDocuments()] * len(model.components_)
-    (pooled,) = pool_rare(words.phi)
-    distances = jensen_shannon(pooled, pooled)
+    distances = words.distances.copy()
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
-    labels = shown_names(model)
+    labels, automatic = shown_names(model), automatic_names(model.fitted_)
     measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
@@ -76,6 +76,7 @@ def summarize_topics(
             number=k,
             name=f"topic{model.fitted_.topic_numbers[k]}",
             label=None if (label := labels[k]) is None else cut(label),
+            title=cut(labels[k] or automatic[k]),
             share=rounded([share], 6)[0],
             background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),

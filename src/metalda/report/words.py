@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.evaluation.matching import jensen_shannon, pool_rare
 from metalda.models.fitted import top_indices
 from metalda.report.values import Numbers, cut, rounded, significant
 
@@ -72,6 +74,12 @@ class ReportWords:
             union = np.unique(np.concatenate(best))
             result.append(union[np.argsort(-row[union], kind="stable")])
         return result
+
+    @cached_property
+    def distances(self) -> NDArray[np.float64]:
+        """Return the Jensen-Shannon distances between topics [topic, topic]."""
+        (pooled,) = pool_rare(self.phi)
+        return jensen_shannon(pooled, pooled)
 
     def __len__(self) -> int:
         """Return the number of words of the model in the report."""

@@ -1,11 +1,12 @@
 // The summary, and helpers that read it.
 const summary = JSON.parse(document.getElementById("summary").textContent);
-const { overview, topics, words, labels, numbers, wording, documents: docs, diagnostics, comparison } = summary;
+const { overview, topics, tree, words, labels, numbers, wording, documents: docs, diagnostics, comparison } = summary;
 
 const level = () => `${Math.round(100 * overview.interval)}%`;
 
 const wordName = (place) => words.names[place];
 const topicName = (k) => topics[k].name;
+const topicNumber = (k) => topicName(k).replace(/^topic/, ""); // that it has in the model
 // " (in 2 of 4 chains)" for a topic that some chains lack.
 const inChains = (k) => (topics[k].chains === overview.n_chains ? ""
   : ` (in ${topics[k].chains} of ${overview.n_chains} chains)`);
@@ -26,28 +27,59 @@ function byRelevance(topic, lambda, n = 30) {
   return rows.slice(0, n);
 }
 
+// The name of a topic: as given, or from its most relevant words.
+const shortName = (k) => visible(topics[k].title);
+
 // The end of an interval nearest to 0; negative if the interval contains 0.
 const sure = ({ effect, low, high }) => (low === null ? Math.abs(effect) : Math.max(low, -high));
 
-// The two scales of an effect. A cell is { effect, low, high } of label j and topic k on the chosen scale.
+// Factors that are round numbers, as log weights.
+function timesTicks(low, high, n) {
+  const decades = Math.max(high, -low) / Math.log(10);
+  const steps = decades > n / 2 ? [10 ** Math.ceil(decades / n)] : decades > 0.75 ? [2, 5, 10]
+    : [1.25, 1.5, 2, 3, 4, 5];
+  const factors = steps.length === 1 ? Array.from({ length: n }, (_, i) => steps[0] ** (i + 1))
+    : steps.flatMap((step) => [1, 10, 100, 1000].map((power) => step * power));
+  const logs = factors.map(Math.log);
+  return [...logs.map((x) => -x).reverse(), 0, ...logs].filter((x, i, all) => x >= low && x <= high
+    && all.indexOf(x) === i);
+}
+
+// The two scales of an effect: `show` writes a value, `marks` are those of an axis. A cell is { effect, low, high } of
+// label j and topic k on the chosen scale.
 const scales = {
-  difference: { name: "percentage points", axis: "change of the expected share (percentage points)", digits: 1,
+  times: { name: "times", axis: "the topic's weight is multiplied by", show: times, marks: timesTicks,
+    means: "How many times the label multiplies the topic's weight, compared with other labels of its kind, or with "
+      + "its absence" },
+  difference: { name: "percentage points", axis: "change of the expected share (percentage points)",
+    show: (x) => signed(x, 1), marks: ticks,
     means: "Change of the topic's expected share in documents with the label, in percentage points, compared with the "
       + "same documents without its effect" },
-  effect: { name: "log weight", axis: "effect on the log weight (0.7 doubles)", digits: 2,
-    means: "Log weight of the label compared with its kind, or with its absence: 0.7 doubles the topic's weight" },
 };
-let scale = "difference";
-const cell = (j, k) => (scale === "effect"
+let scale = "times";
+const cellOn = (own, j, k) => (own === "times"
   ? { effect: labels.effect[j][k], low: labels.low[j][k], high: labels.high[j][k] }
   : Object.fromEntries(["", "_low", "_high"].map((end) => {
     const value = labels[`difference${end}`][j][k];
     return [end.slice(1) || "effect", value === null ? null : 100 * value];
   })));
-const inScale = (x) => signed(x, scales[scale].digits);
-const ends = (row) => (row.low === null ? "no interval" : `${inScale(row.low)} to ${inScale(row.high)}`);
-const pickScale = (redraw) => choice("Scale", Object.keys(scales).map((key) => [key, scales[key].name]), scale,
-  (value) => { scale = value; redraw(); });
+const cell = (j, k) => cellOn(scale, j, k);
+const inScale = (x) => scales[scale].show(x);
+const isClear = ({ low, high }) => low > 0 || high < 0;
+const ends = (row, show = inScale) => (row.low === null ? "no interval" : `${show(row.low)} to ${show(row.high)}`);
+// The chosen scale stays when the view changes, and is part of the address.
+function pickScale(redraw) {
+  scale = oneOf("scale", Object.keys(scales), scale);
+  setOption("scale", scale, "times");
+  return choice("Scale", Object.keys(scales).map((key) => [key, scales[key].name]), scale,
+    (value) => { scale = value; setOption("scale", scale, "times"); redraw(); });
+}
+
+// The topic that a label certainly raises most: with the largest lower end above 0; null if there is none.
+function raises(j) {
+  const rows = topics.map((_, k) => ({ k, ...cell(j, k) })).filter(({ low }) => low !== null && low > 0);
+  return rows.length ? rows.reduce((a, b) => (b.low > a.low ? b : a)).k : null;
+}
 
 // Draws of log weights around their mean, as signed bytes by [label][topic][draw].
 const drawn = labels && labels.draws ? Int8Array.from(atob(labels.draws), (c) => c.charCodeAt(0)) : null;
@@ -58,13 +90,14 @@ function quantile(sorted, q) {
   return sorted[i] + (at - i) * (sorted[Math.min(i + 1, sorted.length - 1)] - sorted[i]);
 }
 
-// Difference of the log weights of labels a and b on each topic, draw by draw.
-function contrast(a, b) {
+// Difference of the summed log weights of two sets of labels on each topic, draw by draw; labels in both cancel.
+function contrast(first, second) {
   const n = labels.n_draws, tail = (1 - overview.interval) / 2;
+  const parts = [...first.map((j) => [j, 1]), ...second.map((j) => [j, -1])];
   return topics.map((_, k) => {
-    const effect = labels.weight[a][k] - labels.weight[b][k], differences = [];
+    const effect = parts.reduce((sum, [j, sign]) => sum + sign * labels.weight[j][k], 0), differences = [];
     for (let s = 0; s < n; s++) {
-      const step = drawn[(a * topics.length + k) * n + s] - drawn[(b * topics.length + k) * n + s];
+      const step = parts.reduce((sum, [j, sign]) => sum + sign * drawn[(j * topics.length + k) * n + s], 0);
       differences.push(effect + step * labels.draw_scale);
     }
     differences.sort((x, y) => x - y);
@@ -73,3 +106,6 @@ function contrast(a, b) {
       high: held ? quantile(differences, 1 - tail) : null };
   });
 }
+// Whether the training documents identify a contrast; else the prior decides it.
+const isIdentified = (first, second) => Math.abs(first.reduce((sum, j) => sum + labels.reference[j], 0)
+  - second.reduce((sum, j) => sum + labels.reference[j], 0)) < 1e-5;

@@ -3,17 +3,23 @@ const missing = (text) =>
   ({ title: ["Not found"], lead: text, body: [el("p", {}, el("a", { href: "#/" }, "Back to the overview"))] });
 menu.sort((a, b) => a.order - b.order);
 
+// A part of an address is a number, or a set of numbers: 3+5.
+const NUMBERS = /^\d+(\+\d+)*$/;
+const numbersOf = (part) => { const found = NUMBERS.test(part) ? part.split("+").map(Number) : [-1];
+  return found.length > 1 ? found : found[0]; };
+
 function currentView() {
-  const [key, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-  const build = views.get(key || "overview");
+  const { key, rest } = readAddress(), build = views.get(key);
   if (!build) return [missing("There is no such view."), ""];
-  const view = build(...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : -1)));
-  return [view, view.nav || key || "overview"];
+  const view = build(...rest.map(numbersOf));
+  return [view, view.nav || key];
 }
 
 function show(moved) {
   if (location.hash === "#main") return;
   forgetCharts();
+  if (moved) leaveEntry();
+  const left = moved === null ? null : enterEntry();
   const [view, current] = currentView();
   const heading = el("h1", { tabindex: -1 }, view.title);
   document.getElementById("main").replaceChildren(
@@ -27,22 +33,23 @@ function show(moved) {
     } else link.removeAttribute("aria-current");
   }
   document.title = current === "overview" ? overview.title : `${heading.textContent} – ${overview.title}`;
-  if (moved) { window.scrollTo(0, 0); heading.focus({ preventScroll: true }); }
+  drawCharts();
+  if (moved) { heading.focus({ preventScroll: true }); scrollAtOnce(left ?? 0); }
   document.getElementById("main").dataset.shown = location.hash;
 }
 
-const redraw = () => { const at = window.scrollY; show(false); window.scrollTo(0, at); };
+const scrollAtOnce = (top) => window.scrollTo({ top, behavior: "instant" });
+const redraw = () => { const at = window.scrollY; show(null); scrollAtOnce(at); };
 
 document.getElementById("nav").append(el("ul", {}, menu.map(({ key, href, title }) => {
   const link = el("a", { href }, title);
   link.dataset.view = key;
   return el("li", {}, link);
 })));
-// Charts are drawn in light colors for paper.
-let themeBefore = null;
-window.addEventListener("beforeprint",
-  () => { themeBefore = document.documentElement.dataset.theme; setTheme("light"); show(false); drawCharts(); });
-window.addEventListener("afterprint", () => { setTheme(themeBefore); redraw(); });
+// On paper charts have the width of a page, and lists are whole.
+window.addEventListener("beforeprint", () => { onPaper = true; show(null); });
+window.addEventListener("afterprint", () => { onPaper = false; redraw(); });
+history.scrollRestoration = "manual";
 window.addEventListener("hashchange", () => show(true));
-startPage(redraw);
+startPage();
 show(false);

@@ -7,12 +7,11 @@ function setTheme(theme) {
 }
 const wantsDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-// `redraw` follows every change of the theme.
-function startPage(redraw = () => {}) {
+function startPage() {
   document.querySelector(".skip").addEventListener("click",
     (event) => { event.preventDefault(); document.getElementById("main").focus(); });
   document.getElementById("theme").addEventListener("click",
-    () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
-  wantsDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
+    () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  wantsDark.addEventListener("change", (event) => setTheme(event.matches ? "dark" : "light"));
   setTheme(wantsDark.matches ? "dark" : "light");
 }

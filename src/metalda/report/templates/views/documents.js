@@ -1,5 +1,5 @@
 // Documents: search and order, and one document.
-const docState = { query: "", sort: "" };
+const docState = () => ({ query: option("search", ""), sort: oneOf("sort", topics.map((t) => String(t.number)), "") });
 let docTexts = null;
 const docText = (i) =>
   [docs.ids[i], ...docs.labels[i].map((at) => docs.label_names[at]),
@@ -43,26 +43,25 @@ function snippet(i, isMarked, length = docs.written ? 25 : 45) {
 const mixture = (i) =>
   el("div", { class: "mixture", role: "img",
   "aria-label": docs.topics[i].slice(0, 4)
-    .map((k, r) => `${topicName(k)} ${percent(docs.shares[i][r], 0)}`).join(", ") },
+    .map((k, r) => `${shortName(k)} ${percent(docs.shares[i][r], 0)}`).join(", ") },
   docs.topics[i].map((k, rank) =>
-    el("span", { title: `${topicName(k)}: ${percent(docs.shares[i][rank])}`,
-    style: { width: `${100 * docs.shares[i][rank]}%`, background: mixColor(rank) } })));
+    el("span", { title: `${shortName(k)} (${topicName(k)}): ${percent(docs.shares[i][rank])}`,
+    style: { width: `${100 * docs.shares[i][rank]}%`, background: topicColor(k) } })));
 
 const documentList = (own, isMarked = () => false) =>
   pages(own.length, 10, (first, last) => el("ul", { class: "list" }, own.slice(first, last).map((i) =>
   el("li", {}, el("h3", {}, documentLink(i)), labelChips(i), mixture(i),
     el("p", { class: "small muted" },
       docs.topics[i].slice(0, 3).map((k, rank) => el("span", { class: "entry" },
-        el("span", { class: "dot", style: { background: mixColor(rank) } }), " ",
         topicLink(k), ` ${percent(docs.shares[i][rank], 0)}`))),
     snippet(i, isMarked)))));
 
 function findDocuments() {
   docTexts ??= docs.ids.map((_, i) => docText(i));
-  const parts = docState.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const { query, sort } = docState(), parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const own = docs.ids.map((_, i) => i).filter((i) => parts.every((part) => docTexts[i].includes(part)));
-  if (docState.sort === "") return own;
-  const k = Number(docState.sort),
+  if (sort === "") return own;
+  const k = Number(sort),
     share = (i) => { const at = docs.topics[i].indexOf(k); return at < 0 ? 0 : docs.shares[i][at]; };
   return own.sort((a, b) => share(b) - share(a) || a - b);
 }
@@ -70,19 +69,20 @@ function findDocuments() {
 if (docs) addView("documents", "Documents", 50, () => {
   const place = el("div"), status = el("p", { class: "muted small" });
   const show = () => {
-    const own = findDocuments(), parts = docState.query.toLowerCase().split(/\s+/).filter(Boolean);
+    const { query, sort } = docState(), own = findDocuments(), parts = query.toLowerCase().split(/\s+/).filter(Boolean);
     status.textContent = own.length ? count(own.length, "document") : "No document of this report matches.";
     say(status.textContent);
-    const k = docState.sort === "" ? null : Number(docState.sort);
+    const k = sort === "" ? null : Number(sort);
     const isMarked = parts.length ? (word) => parts.some((part) => wordKeys[word].includes(part))
       : (_, at, i) => docs.word_topics[i][at] === k;
     place.replaceChildren(documentList(own, isMarked));
   };
   const input = el("input",
-    { type: "search", id: "document-search", value: docState.query, placeholder: "Search words, names and labels",
-    "aria-label": "Search documents", oninput: () => { docState.query = input.value; show(); } });
+    { type: "search", id: "document-search", value: docState().query, placeholder: "Search words, names and labels",
+    "aria-label": "Search documents", oninput: () => { setOption("search", input.value); setOption("page", 0, 0);
+      show(); } });
   const orders = [["", "their order in the corpus"],
-    ...topics.map((t) => [t.number, `${t.name}: ${brief(topWords(t.number, 3).join(", "), 36)}`])];
+    ...topics.map((t) => [t.number, `${plain(shortName(t.number), 40)} (${t.name})`])];
   show();
   const sampled = docs.ids.length < docs.n_all;
   return {
@@ -90,22 +90,21 @@ if (docs) addView("documents", "Documents", 50, () => {
       lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
         + `most typical ones of each topic, and a random sample.` : `All ${docs.n_all.toLocaleString("en")} `
         + `documents, as ${docs.written ? "written" : "the model reads them"}.`,
-    body: [card(null, el("div", { class: "controls" }, input,
-      choice("Sort by", orders, docState.sort, (value) => { docState.sort = value; show(); })), status, place)],
+    body: [card(null, el("h2", { class: "visually-hidden" }, "Found"), el("div", { class: "controls" }, input,
+      choice("Sort by", orders, docState().sort, (value) => { setOption("sort", value); setOption("page", 0, 0);
+        show(); })), status, place)],
   };
 });
 
 addDetail("document", (i) => {
   if (!docs || docs.ids[i] === undefined) return missing("There is no such document.");
-  const rank = new Map(docs.topics[i].map((k, r) => [k, r]));
   const text = el("p", { class: "text", dir: "auto", style: docs.written ? { whiteSpace: "pre-line" } : {} });
   const show = (only) => text.replaceChildren(...docs.words[i].flatMap((_, at) => {
-    const k = docs.word_topics[i][at], own = rank.get(k),
-      tone = own !== undefined && own < mixColors && (only === null || only === k);
-    const style = tone ? { borderBottomColor: mixColor(own),
-      background: `color-mix(in srgb, ${mixColor(own)} 16%, transparent)` } : {};
+    const k = docs.word_topics[i][at], tone = docs.topics[i].includes(k) && (only === null || only === k);
+    const style = tone ? { borderBottomColor: topicColor(k),
+      background: `color-mix(in srgb, ${topicColor(k)} 16%, transparent)` } : {};
     const kind = k < 0 ? "toned unknown" : "toned";
-    return [before(i, at), el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : topicName(k) },
+    return [before(i, at), el("span", { class: kind, style, title: k < 0 ? "out-of-vocabulary word" : shortName(k) },
       name(shownWord(i, at)))];
   }), before(i, docs.words[i].length));
   let only = null;
@@ -113,9 +112,9 @@ addDetail("document", (i) => {
     only = only === k ? null : k;
     for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === only));
     show(only);
-  } }, el("span", { class: "dot", style: { background: mixColor(rank.get(k)) } }), ` ${topicName(k)}`)]);
+  } }, dot(k), " ", name(plain(shortName(k), 40)))]);
   show(null);
-  const n = docs.words[i].length, rows = docs.topics[i].map((k, r) => ({ k, share: docs.shares[i][r], r }));
+  const n = docs.words[i].length, rows = docs.topics[i].map((k, r) => ({ k, share: docs.shares[i][r] }));
   return {
     title: [name(docs.ids[i])], nav: "documents",
       lead: `Document ${docs.numbers[i].toLocaleString("en")}, ${count(docs.lengths[i], "word")}.`,
@@ -129,8 +128,7 @@ addDetail("document", (i) => {
             docs.is_cut[i] ? el("p", { class: "muted small" }, docs.written ? "The text goes on."
             : `Cut after ${n.toLocaleString("en")} of ${docs.lengths[i].toLocaleString("en")} words.`) : null),
         card("Mixture", mixture(i), table([
-          ["topic", (row) => [el("span", { class: "dot", style: { background: mixColor(row.r) } }), " ",
-            topicLink(row.k)]], ["share", (row) => percent(row.share), "number"],
+          ["topic", (row) => topicLink(row.k)], ["share", (row) => percent(row.share), "number"],
             ["words", (row) => named(topWords(row.k, 5)), "words"],
         ], rows))),
       el("p", {}, el("a", { href: "#/documents" }, "All documents")),

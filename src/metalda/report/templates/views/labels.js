@@ -1,70 +1,22 @@
-// Labels: all labels, one label, and the contrast of two.
+// Labels: all labels, one label, and the contrast of two sets.
 const effectRow = (k, row) =>
-  ({ ...row, title: `${topicName(k)}${inChains(k)} ${topWords(k, 3).join(", ")}`, k,
+  ({ ...row, title: `${shortName(k)} (${topicName(k)})`, note: inChains(k).trim(), href: `#/topic/${k}`,
     link: () => [topicLink(k), `${inChains(k)} `, named(topWords(k, 4))] });
-const openTopic = (row) => { location.hash = `#/topic/${row.k}`; };
-const heat = { most: 40, order: "topic", clear: false };
 
-const heatValues = () => (hasEffects ? labels.names.map((_, j) => topics.map((_, k) => cell(j, k).effect))
-  : labels.prevalence);
-
-function heatLabels() {
-  const own = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]).slice(0,
-    heat.most || undefined);
-  const values = heatValues();
-  const leading = (j) => Math.max(values[j].indexOf(Math.max(...values[j])), 0); // unknown effects are null
-  if (heat.order === "topic") own.sort((a, b) => leading(a) - leading(b)
-    || values[b][leading(b)] - values[a][leading(a)]);
-  if (heat.order === "name") own.sort((a, b) => labels.names[a].localeCompare(labels.names[b]));
-  return own;
-}
-
-function heatMap() {
-  const own = heatLabels(), narrow = window.innerWidth < 600;
-  const values = heatValues();
-  const covered = (j, k) => { const { low, high } = cell(j, k); return !(low > 0 || high < 0); };
-  const z = own.map((j) => values[j].map((value, k) => (hasEffects && heat.clear && covered(j, k) ? null : value)));
-  const limit = Math.max(...own.map((j) => Math.max(...values[j].map(Math.abs)))) || 1;
-  const gap = topics.length > 40 ? 10 : narrow && topics.length > 10 ? 5 : 1,
-    every = topics.filter((t) => t.number % gap === 0);
-  const words3 = topics.map((t) => topWords(t.number, 4).map((word) => safe(word, 18)).join(", "));
-  const trace = {
-    type: "heatmap", z, x: topics.map((t) => t.number), y: own.map((_, i) => i), xgap: 1, ygap: 1,
-    zmin: hasEffects ? -limit : 0, zmax: limit, hoverinfo: "text", hoverongaps: false,
-    colorscale: hasEffects ? [[0, color("cool")], [0.5, color("neutral")], [1, color("warm")]]
-      : [[0, color("neutral")], [1, color("accent")]],
-    colorbar: { thickness: 10, outlinewidth: 0, len: Math.min(1, 260 / (own.length * 18 + 80)), y: 1, yanchor: "top",
-      tickfont: { size: 11 } },
-    showscale: !narrow,
-    hovertext: own.map((j) => topics.map((t, k) => `${safe(labels.names[j])}, ${t.name}${inChains(k)}`
-      + `<br>${words3[k]}<br>${hasEffects
-      ? `${scales[scale].name} ${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
-        + `<br>expected share ${percent(labels.proportion[j][k])}`
-      : `mean share ${percent(labels.prevalence[j][k])}`}`)),
-  };
-  const layout = {
-    height: 80 + 18 * own.length, margin: { l: 10, r: 10, t: 30, b: 10 },
-    xaxis: { side: "top", tickvals: every.map((t) => t.number), ticktext: every.map((t) => String(t.number)),
-      tickangle: 0, showgrid: false, zeroline: false, tickfont: { size: 11 },
-      title: { text: "topic", font: { size: 12 } } },
-    yaxis: { tickvals: own.map((_, i) => i), ticktext: own.map((j) => safe(labels.names[j], narrow ? 14 : 30)),
-      autorange: "reversed", showgrid: false, zeroline: false, tickfont: { size: 11 } },
-  };
-  const behind = () => table([["label", (j) => labelLink(j)], ...topics.map((t, k) => [String(k),
-    (j) => (hasEffects ? `${inScale(cell(j, k).effect)} (${ends(cell(j, k))})`
-      : percent(labels.prevalence[j][k])), "number"])],
-  own, hasEffects ? `Effects of labels on topics in ${scales[scale].name}, with ${level()} intervals`
-    : "Mean share of topics in documents by label");
-  return chart("Heat map of labels and topics", [trace], layout, behind,
-    (point) => { location.hash = `#/label/${own[point.pointIndex ? point.pointIndex[0] : point.y]}`; });
-}
-
-function pickContrast(a, b) {
-  const options = labels.names.map((title, j) => [j, brief(title, 40)]);
-  const go = () => { if (a !== null && b !== null) location.hash = `#/contrast/${a}/${b}`; };
-  return el("div", { class: "controls" }, choice("What sets", options, a, (value) => { a = Number(value); go(); }),
-    choice("apart from", options, b, (value) => { b = Number(value); go(); }),
-      el("button", { type: "button", onclick: go }, "Compare"));
+// Two sets of labels, each a row of choices; the last of a row adds a label.
+function pickContrast(first, second) {
+  const sides = [[...first], [...second]];
+  const go = () => { location.hash = `#/contrast/${sides.map((own) => own.join("+")).join("/")}`; };
+  const options = labels.names.map((title, j) => [j, plain(title, 40)]);
+  const side = (own, title) => el("div", { class: "group" }, [...own, null].map((j, i) =>
+    (i && own.length >= labels.names.length ? null
+    : choice(i ? "and" : title, i ? [["", j === null ? "…" : "(remove)"], ...options] : options, j ?? "", (value) => {
+      if (value === "") own.splice(i, 1); else own[i] = Number(value);
+      own.splice(0, own.length, ...new Set(own));
+      go();
+    }))));
+  return el("div", { class: "controls" }, side(sides[0], "What sets"), side(sides[1], "apart from"),
+    el("button", { type: "button", onclick: go }, "Compare"));
 }
 
 function poolingTable() {
@@ -76,42 +28,68 @@ function poolingTable() {
   table(columns, labels.pooling)];
 }
 
+// The options of the heat map, which are part of the address.
+function heatControls(show) {
+  const options = heatOptions();
+  const keep = (key, usual) => (value) => { setOption(key, value, usual); show(); };
+  const shown = el("output", { class: "number" }, String(options.groups));
+  const slider = el("input", { type: "range", id: "groups", min: 1, max: Math.min(topics.length, 60), step: 1,
+    value: options.groups, oninput: () => { shown.textContent = slider.value;
+      keep("groups", usualGroups())(slider.value); } });
+  const certain = el("input", { type: "checkbox", checked: options.certain,
+    onchange: () => keep("certain", "")(certain.checked ? "yes" : "") });
+  return el("div", { class: "controls" }, hasEffects ? pickScale(show) : null,
+    labels.names.length > MANY_LABELS ? choice("Show", [["", `the ${MANY_LABELS} largest`],
+      ["all", `all ${labels.names.length}`]], options.all ? "all" : "", keep("show", "")) : null,
+    choice("Order by", [["topic", "strongest topic"], ["size", "size"], ["name", "name"]], options.order,
+      keep("order", "topic")),
+    choice("Topics by", [["words", "similar words"], ["number", "number"], ["share", "share"]], options.columns,
+      keep("columns", "words")),
+    topics.length > 2 ? el("label", { for: "groups" }, "Groups", slider, shown) : null,
+    hasEffects ? el("label", {}, certain, "only certain effects") : null);
+}
+
 if (labels) addView("labels", "Labels", 30, () => {
-  const place = el("div"), show = () => place.replaceChildren(heatMap());
-  if (hasEffects || hasPrevalence) show();
-  const sizes = [[40, "the 40 largest"], [0, `all ${labels.names.length}`]];
-  const controls = el("div", { class: "controls" }, hasEffects ? pickScale(show) : null,
-    labels.names.length > 40 ? choice("Show", sizes, heat.most, (value) => { heat.most = Number(value); show(); })
-      : null,
-    choice("Order by", [["topic", "strongest topic"], ["size", "size"], ["name", "name"]], heat.order,
-      (value) => { heat.order = value; show(); }),
-    hasEffects ? el("label", {},
-      el("input", { type: "checkbox", checked: heat.clear,
-      onchange: (event) => { heat.clear = event.target.checked; show(); } }), "only where the interval excludes 0")
-      : null);
-  const bySize = labels.names.map((_, j) => j).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
-  const strongest = (j) => { const row = hasEffects ? topics.map((_, k) => cell(j, k).low ?? cell(j, k).effect)
-    : labels.prevalence[j];
-    return row && row.some((x) => x !== null) ? row.indexOf(Math.max(...row.filter((x) => x !== null))) : null; };
-  const columns = [["label", (j) => labelLink(j)],
-    ["documents", (j) => labels.sizes[j].toLocaleString("en"), "number"]];
-  if (hasEffects || hasPrevalence) columns.push(
-    [hasEffects ? "clearest increase" : "largest share",
-    (j) => (strongest(j) === null ? "unknown"
-      : [topicLink(strongest(j)), " ", el("span", { class: "muted" }, named(topWords(strongest(j), 4)))]), "words"]);
+  const place = el("div"), panel = el("div");
+  const open = (j, k) => { setOption("cell", `${j}.${k}`); panel.replaceChildren(cellPanel(j, k)); };
+  const show = () => place.replaceChildren(heatMap(open));
+  const hasHeat = hasEffects || hasPrevalence;
+  const controls = hasHeat ? heatControls(show) : null;
+  if (hasHeat) show();
+  const [j, k] = option("cell", "").split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : -1));
+  if (hasHeat && labels.names[j] !== undefined && topics[k]) open(j, k);
+  const bySize = labels.names.map((_, at) => at).sort((a, b) => labels.sizes[b] - labels.sizes[a]);
+  const largest = bySize.find((at) => kindOf(at) !== "numbers") ?? bySize[0];
+  const strongest = (at) => { const row = labels.prevalence[at], known = row.filter((x) => x !== null);
+    return known.length ? row.indexOf(Math.max(...known)) : null; };
+  const topicOf = (at) => [topicLink(at), " ", el("span", { class: "muted" }, named(topWords(at, 4)))];
+  const columns = [["label", (at) => labelLink(at)],
+    ["documents", (at) => labels.sizes[at].toLocaleString("en"), "number"]];
+  if (hasEffects) columns.push(["certainly raises most", (at) => (raises(at) === null
+    ? el("span", { class: "muted" }, "nothing certain") : topicOf(raises(at))), "words"]);
+  else if (hasPrevalence) columns.push(["largest share",
+    (at) => (strongest(at) === null ? "unknown" : topicOf(strongest(at))), "words"]);
   return {
     title: ["Labels"],
     lead: hasEffects ? "The effect of each label on each topic, compared with other labels of its kind, or with "
-      + "documents without it: warm colors increase, cool colors decrease. Hover over a cell for its interval."
+      + "documents without it: warm colors increase, cool colors decrease, and faint cells are uncertain, because "
+      + "their interval contains no effect. Choose a cell for its interval and documents."
       : "The topics of the documents of each label.",
     body: [
-      hasEffects || hasPrevalence ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place) : null,
-      drawn && labels.names.length > 1 ? card("Contrast", pickContrast(bySize[0], bySize[1])) : null,
+      hasEffects ? caution(true) : null,
+      hasHeat ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place, panel) : null,
+      drawn && labels.names.length > 1 ? contrastCard([largest], [otherOf(largest)]) : null,
       labels.pooling.length ? card("How much each column matters", poolingTable()) : null,
-      card("All labels", pages(bySize.length, 25, (first, last) => table(columns, bySize.slice(first, last)))),
+      card("All labels", longTable(columns, bySize, 25)),
     ],
   };
 });
+const contrastCard = (first, second) => el("section", { class: "card screen" }, el("h2", {}, "Contrast"),
+  pickContrast(first, second));
+
+// The largest other label of the same kind, to compare with.
+const otherOf = (j) => labels.names.map((_, other) => other).filter((other) => other !== j).sort((a, b) =>
+  (kindOf(b) === kindOf(j)) - (kindOf(a) === kindOf(j)) || labels.sizes[b] - labels.sizes[a])[0];
 
 addDetail("label", (j) => {
   if (!labels || labels.names[j] === undefined) return missing("There is no such label.");
@@ -124,14 +102,14 @@ addDetail("label", (j) => {
       const own = rows.slice(0, 20).sort((a, b) => b.effect - a.effect);
       place.replaceChildren(el("p", { class: "muted small" }, rows.length
         ? `${rows.length > 20 ? "The 20 topics with the clearest effects. " : ""}${scales[scale].means}, with `
-          + `${level()} intervals; gray where they contain 0.`
+          + `${level()} intervals; gray where they contain no effect.`
         : "The documents do not identify these effects: the label is in every document, or only occurs together with "
           + "others."),
-      rows.length ? forest("Effects of this label on topics", own, "topic", scales[scale].axis, openTopic, 40,
-        scales[scale].digits) : "");
+      rows.length ? forest("Effects of this label on topics", own, "topic", scales[scale]) : "");
     };
+    const controls = el("div", { class: "controls" }, pickScale(show));
     show();
-    body.push(card("Effects on topics", el("div", { class: "controls" }, pickScale(show)), place));
+    body.push(caution(true), card("Effects on topics", controls, place));
   }
   const expects = hasEffects && labels.proportion[j][0] !== null; // numeric columns have no documents of their own
   const shares = expects ? labels.proportion[j] : labels.prevalence[j];
@@ -148,8 +126,7 @@ addDetail("label", (j) => {
     body.push(
       card("Topics of the documents with this label", el("p", { class: "muted small" }, text), table(columns, rows)));
   }
-  if (drawn && labels.names.length > 1) body.push(
-    card("Contrast", pickContrast(j, labels.names.findIndex((_, other) => other !== j))));
+  if (drawn && labels.names.length > 1) body.push(contrastCard([j], [otherOf(j)]));
   if (docs) {
     const own = docs.ids.map((_, i) => i).filter((i) => docs.labels[i].some((at) => docs.label_places[at] === j));
     if (own.length) body.push(
@@ -160,20 +137,25 @@ addDetail("label", (j) => {
     body };
 });
 
+const setName = (own) => own.flatMap((j, i) => (i ? [" + ", name(labels.names[j])] : [name(labels.names[j])]));
 addDetail("contrast", (a, b) => {
-  if (!drawn || labels.names[a] === undefined
-    || labels.names[b] === undefined) return missing("There is no such contrast.");
-  const rows = contrast(a, b).map((row) => effectRow(row.topic, row));
+  const [first, second] = [[a].flat(), [b].flat()];
+  if (!drawn || ![...first, ...second].every((j) => labels.names[j] !== undefined))
+    return missing("There is no such contrast.");
+  const alone = [first.filter((j) => !second.includes(j)), second.filter((j) => !first.includes(j))];
+  const rows = contrast(...alone).map((row) => effectRow(row.topic, row));
   rows.sort((x, y) => sure(y) - sure(x));
   const shown = rows.slice(0, 20).sort((x, y) => y.effect - x.effect);
+  const unlike = alone.flat().length ? null : "Choose two different sets of labels.";
+  const unknown = isIdentified(...alone) ? null : "The training documents do not identify this contrast. Compare sets "
+    + "that differ in labels of one kind.";
   return {
-    title: ["What sets ", name(labels.names[a]), " apart from ", name(labels.names[b]), "?"], nav: "labels",
-    lead: [`Difference of their effects on each topic, draw by draw, with ${level()} intervals. To the right: more `
-      + `with `, name(labels.names[a]), "."],
-    body: [card(null, pickContrast(a, b),
-      a === b ? el("p", {}, "Choose two different labels.")
-      : forest("Difference of the effects of two labels on topics", shown, "topic", "difference (0.7: twice as much)",
-      openTopic)),
-      el("p", {}, labelLink(a), " · ", labelLink(b))],
+    title: ["What sets ", setName(first), " apart from ", setName(second), "?"], nav: "labels",
+    lead: [`How many times the weight of each topic is larger with the first labels than with the second, draw by `
+      + `draw, with ${level()} intervals. To the right: more with `, setName(first), "."],
+    body: [caution(true), card(null, pickContrast(first, second), unlike || unknown ? el("p", {}, unlike || unknown)
+      : forest("Difference of the effects of two sets of labels on topics", shown, "topic",
+        { ...scales.times, axis: "the topic's weight is larger by a factor of" })),
+    el("p", {}, [...first, ...second].map((j, i) => [i ? " · " : "", labelLink(j)]))],
   };
 });

@@ -1,5 +1,9 @@
 // Topics over a number: a panel for each topic, a curve for all documents or for each label of a column.
 const over = { number: 0, group: 0, order: "change" };
+const readOver = () => { over.number = Math.min(Number(option("number", 0)) || 0, numbers.length - 1);
+  over.group = Number(option("lines", 0)) || 0; over.order = oneOf("order", ["change", "number"], "change"); };
+const keepOver = () => { setOption("number", over.number, 0); setOption("lines", over.group, 0);
+  setOption("order", over.order, "change"); setOption("page", 0, 0); };
 
 const extent = (rows) => { const all = rows.flat().filter((x) => x !== null);
   return all.length ? Math.max(...all) - Math.min(...all) : 0; };
@@ -7,31 +11,15 @@ const lineName = (group, i) => (group.column === null ? "all documents" : group.
 const shownNumber = (x) => String(Number(x.toPrecision(6)));
 
 function prevalenceChart(number, group, k) {
-  const traces = [], x = number.points;
-  group.mean.forEach((means, i) => {
-    const ink = color(`mix-${(i % mixColors) + 1}`), y = means[k];
-    const low = group.low.length ? group.low[i][k] : null, high = group.high.length ? group.high[i][k] : null;
-    if (low && low[0] !== null) traces.push({
-      type: "scatter", mode: "lines", x: [...x, ...[...x].reverse()], y: [...high, ...[...low].reverse()],
-      fill: "toself", fillcolor: faint(ink, 0.18), line: { width: 0 }, hoverinfo: "skip",
-    });
-    traces.push({
-      type: "scatter", mode: "lines", x, y, line: { width: 2, color: ink }, hoverinfo: "text",
-      hovertext: y.map((mean, at) => `${safe(lineName(group, i))}, ${shownNumber(x[at])}: ${percent(mean)}`
-        + (low && low[at] !== null ? ` (${percent(low[at])} to ${percent(high[at])})` : "")),
-    });
-  });
-  const layout = {
-    height: 240, margin: { l: 10, r: 15, t: 5, b: 45 },
-    xaxis: { title: { text: safe(number.name), font: { size: 12 } }, zeroline: false, tickfont: { size: 11 } },
-    yaxis: { tickformat: ".0~%", rangemode: "tozero", zeroline: false, tickfont: { size: 11 } },
-  };
-  const behind = () => table([[number.name, (at) => shownNumber(x[at])],
-    ...group.mean.map((means, i) => [lineName(group, i), (at) => percent(means[k][at])
-      + (group.low.length ? ` (${percent(group.low[i][k][at])} to ${percent(group.high[i][k][at])})` : ""), "number"])],
-  x.map((_, at) => at));
+  const ends = [...group.mean, ...group.high].flatMap((rows) => rows[k]).filter((value) => value !== null);
+  const lines = group.mean.map((means, i) => ({ name: group.column === null ? "" : lineName(group, i), values: means[k],
+    low: group.low.length ? group.low[i][k] : null, high: group.high.length ? group.high[i][k] : null,
+    style: group.column === null ? { stroke: topicColor(k) } : lineStyle(i) }));
   return card([topicLink(k), `${inChains(k)} `, el("span", { class: "muted small" }, named(topWords(k, 4)))],
-    chart(`Expected proportion of ${topicName(k)} over a number`, traces, layout, behind));
+    lineChart(`Expected proportion of ${shortName(k)} over a number`, { x: number.points, lines,
+      xTitle: plain(number.name), showX: shownNumber,
+      showY: (y) => (y === null ? "–" : `${Number((100 * y).toFixed(1))}%`),
+      range: [0, Math.max(...ends, 0.001) * 1.05] }));
 }
 
 // The sentence on the bands, and what is left out.
@@ -49,6 +37,7 @@ function bandText(number, group) {
 }
 
 if (numbers.length) addView("numbers", "Topics over a number", 35, () => {
+  readOver();
   const place = el("div", { class: "stack" }), columns = el("span");
   const show = () => {
     const number = numbers[over.number], group = number.groups[over.group] || number.groups[0];
@@ -57,7 +46,7 @@ if (numbers.length) addView("numbers", "Topics over a number", 35, () => {
       || (over.order === "change" ? change[b] - change[a] : 0) || a - b);
     const key = group.column === null ? null : el("ul", { class: "chips", "aria-label": "Colors" },
       group.lines.map((line, i) => el("li", { class: "chip" },
-        el("span", { class: "dot", style: { background: mixColor(i % mixColors) } }), name(line))));
+        el("span", { class: "dot", style: { background: lineStyle(i).stroke } }), name(line))));
     place.replaceChildren(el("p", { class: "muted small" }, bandText(number, group)), ...(key ? [key] : []),
       pages(own.length, 12, (first, last) => el("div", { class: "columns" },
         own.slice(first, last).map((k) => prevalenceChart(number, group, k)))));
@@ -67,7 +56,7 @@ if (numbers.length) addView("numbers", "Topics over a number", 35, () => {
     over.group = Math.min(over.group, groups.length - 1);
     columns.replaceChildren(...(groups.length > 1 ? [choice("Lines", groups.map((group, i) =>
       [i, group.column === null ? "all documents" : `by ${brief(visible(group.column || "label"), 40)}`]), over.group,
-    (value) => { over.group = Number(value); show(); })] : []));
+    (value) => { over.group = Number(value); keepOver(); show(); })] : []));
   };
   offer();
   show();
@@ -75,11 +64,11 @@ if (numbers.length) addView("numbers", "Topics over a number", 35, () => {
     title: ["Topics over a number"],
     lead: "The proportion of each topic that the model expects in documents with this number. Labels that are not "
       + "shown have their shares in the training documents, and other numbers are average.",
-    body: [card(null, el("div", { class: "controls" },
+    body: [caution(true), card(null, el("div", { class: "controls" },
       numbers.length > 1 ? choice("Number", numbers.map((number, i) => [i, brief(visible(number.name), 40)]),
-        over.number, (value) => { over.number = Number(value); offer(); show(); }) : null,
+        over.number, (value) => { over.number = Number(value); offer(); keepOver(); show(); }) : null,
       columns,
       choice("Order by", [["change", "largest change"], ["number", "topic number"]], over.order,
-        (value) => { over.order = value; show(); })), place)],
+        (value) => { over.order = value; keepOver(); show(); })), place)],
   };
 });

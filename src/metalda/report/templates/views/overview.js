@@ -1,60 +1,59 @@
 // The overview with the map of topics.
-// The most relevant word below each topic, the largest topics first; left out where it would cover another.
-function captions({ height, xaxis, yaxis }, size) {
-  const width = Math.min(window.innerWidth - 300, 1100), taken = [];
-  if (width < 560) return [];
-  const across = (t) => (width * (t.x - xaxis.range[0])) / (xaxis.range[1] - xaxis.range[0]);
-  const down = (t) => (height * (yaxis.range[1] - t.y)) / (yaxis.range[1] - yaxis.range[0]);
-  return [...topics].sort((a, b) => b.share - a.share).flatMap((t) => {
-    const text = t.background ? "(background)" : safe(wordName(byRelevance(t, 0.6, 1)[0].word), 16);
-    const below = size(t) / 2 + 8, x = across(t),
-      y = down(t) + below;
-    const onText = taken.some(([u, v, n]) => Math.abs(x - u) < 3.6 * (n + text.length) && Math.abs(y - v) < 14);
-    const onTopic = topics.some((other) => other !== t
-      && Math.hypot(x - across(other), y - down(other)) < size(other) / 2 + 4);
-    if (onText || onTopic) return [];
-    taken.push([x, y, text.length]);
-    return [{ x: t.x, y: t.y, yshift: -below, text, showarrow: false, font: { size: 11, color: color("muted") } }];
+// Names of topics on the map, the largest topics first; left out where one would cover another or a circle.
+function captions(spots, width, height) {
+  const taken = [];
+  return [...spots].sort((a, b) => b.t.share - a.t.share).flatMap(({ t, x, y, r }) => {
+    const text = plain(shortName(t.number), 26), half = textWidth(text, 11) / 2 + 3;
+    const places = [[x, y + r + 10], [x, y - r - 7], [x + r + half + 2, y], [x - r - half - 2, y]];
+    const free = places.find(([u, v]) => u - half > 0 && u + half < width && v > 8 && v < height - 8
+      && !taken.some(([p, q, h]) => Math.abs(u - p) < half + h && Math.abs(v - q) < 14)
+      && !spots.some((other) => other.t !== t && Math.abs(v - other.y) < other.r + 6
+        && Math.abs(u - other.x) < other.r + half - 2));
+    if (!free) return [];
+    taken.push([...free, half]);
+    return [textAt(text, ...free, { class: "caption middle" })];
   });
 }
 
 function topicMap() {
-  const biggest = Math.max(...topics.map((topic) => topic.share)) || 1;
-  const size = (topic) => 13 + 37 * Math.sqrt(topic.share / biggest);
-  const trace = {
-    type: "scatter", mode: "markers+text", x: topics.map((t) => t.x), y: topics.map((t) => t.y),
-      text: topics.map((t) => String(t.number)),
-    textfont: { size: 12, color: color("ink") },
-    marker: { size: topics.map(size), color: faint(color("accent"), 0.22), opacity: 1,
-      line: { color: color("accent"), width: 1.2 } },
-    hoverinfo: "text",
-    hovertext: topics.map((t) =>
-      `${t.name}${t.label === null ? "" : `: ${safe(t.label)}`}, `
-        + `${percent(t.share)}<br>${topWords(t.number, 6).map((w) => safe(w, 20)).join(", ")}`),
-    cliponaxis: false,
+  const draw = (place, width) => {
+    const height = width < 520 ? 360 : 480;
+    const most = Math.max(...topics.map((t) => t.share)) || 1;
+    // The area of a circle is the share: all circles cover an eighth of the map, unless the largest were too large.
+    const unit = Math.min(Math.sqrt((width * height) / 8 / Math.PI), Math.min(width, height) / 9 / Math.sqrt(most));
+    const room = unit * Math.sqrt(most) + 20;
+    const span = (values) => { const [a, b] = [Math.min(...values), Math.max(...values)];
+      return a === b ? [a - 1, b + 1] : [a, b]; };
+    const across = linear(span(topics.map((t) => t.x)), [room, width - room]);
+    const down = linear(span(topics.map((t) => t.y)), [height - room, room]);
+    const spots = topics.map((t) => ({ t, x: across(t.x), y: down(t.y), r: unit * Math.sqrt(t.share) }))
+      .sort((a, b) => b.r - a.r);
+    const points = spots.map(({ t, x, y, r }) => {
+      const k = t.number, lines = [`${shortName(k)} (${t.name})`, `${percent(t.share)} of the words`,
+        topWords(k, 6).map((word) => plain(word, 20)).join(", ")].map((line) => plain(line, 120));
+      const node = svg("a", { href: `#/topic/${k}`, class: "topic", "aria-label": lines.join(", ") },
+        svg("circle", { class: "hit", cx: x, cy: y, r: Math.max(r, 10) }),
+        svg("circle", { class: `spot outline-${topicShape(k)}`, cx: x, cy: y, r, style: { fill: topicColor(k),
+          stroke: topicColor(k) } }));
+      return { node, x, y, lines };
+    });
+    reach(place, points);
+    const numbers = spots.filter(({ r }) => r > 9 || topics.length < 60).map(({ t, x, y }) =>
+      textAt(topicNumber(t.number), x, y, { class: "inside middle" }));
+    return { height, parts: [points.map(({ node }) => node), numbers, captions(spots, width, height)] };
   };
-  const hidden = { showgrid: false, zeroline: false, showticklabels: false, showline: false };
-  const span = (values) => { const [a, b] = [Math.min(...values), Math.max(...values)], room = 0.12 * (b - a) || 1;
-    return [a - room, b + room]; };
-  const layout = {
-    height: window.innerWidth < 600 ? 360 : 470, margin: { l: 5, r: 5, t: 5, b: 5 },
-    xaxis: { ...hidden, range: span(topics.map((t) => t.x)) },
-      yaxis: { ...hidden, range: span(topics.map((t) => t.y)) },
-  };
-  layout.annotations = captions(layout, size);
-  const behind = () => table([
+  return chart(`Map of ${count(topics.length, "topic")} by the distance of their words`, draw, () => [
     ["topic", (t) => topicLink(t.number)], ["share", (t) => percent(t.share), "number"],
     ["nearest topics (distance)",
-      (t) => t.nearest.map((k, i) => `${topicName(k)} (${t.distances[i].toFixed(2)})`).join(", ") || "none"],
-  ], topics);
-  return chart(`Map of ${count(topics.length, "topic")} by the distance of their words`, [trace], layout, behind,
-    (point) => { location.hash = `#/topic/${point.pointIndex}`; });
+      (t) => t.nearest.map((k, i) => `${shortName(k)} (${t.distances[i].toFixed(2)})`).join(", ") || "none"],
+  ], () => topics);
 }
 
 addView("overview", "Overview", 10, () => {
   const tiles = [
     [overview.n_topics, "topics"], [overview.documents, "documents"], [overview.tokens, "words"],
-    [overview.n_words, "vocabulary"], [overview.n_labels || null, "labels"], [overview.n_features || null, "features"],
+    [overview.n_words, "vocabulary"], [overview.n_labels || null, "labels"],
+    [overview.n_numbers || null, "numbers"], [overview.n_features || null, "features"],
     [overview.n_chains > 1 ? overview.n_chains : null, "chains"], [overview.n_iterations, "iterations"],
     [overview.n_draws, overview.n_chains > 1 ? "draws of each chain" : "draws kept"],
   ].filter(([n]) => n !== null);
@@ -65,12 +64,13 @@ addView("overview", "Overview", 10, () => {
     lead: `A ${overview.model} trained in `
       + `${overview.seconds < 90 ? `${overview.seconds.toFixed(1)} s` : `${(overview.seconds / 60).toFixed(1)} min`}.`,
     body: [
+      caution(true),
       el("ul", { class: "tiles" },
         tiles.map(([n, text]) => el("li", {}, el("b", {}, n.toLocaleString("en")), el("span", {}, text)))),
       card("Map of topics",
         el("p", { class: "muted small" },
         "Topics with similar words are close (Jensen–Shannon distance, classical scaling). The area of a circle is "
-          + "the topic's share of the words."), topicMap()),
+          + "the topic's share of the words. A topic has the same color in all views."), topicMap()),
       el("div", { class: "columns" },
         el("div", { class: "stack" }, card(topics.length > 12 ? "Largest topics" : "Topics", table([
           ["topic", (t) => topicLink(t.number)], ["share", (t) => percent(t.share), "number"],
@@ -84,7 +84,7 @@ addView("overview", "Overview", 10, () => {
             ? el("section", { class: "card notes" }, el("h2", {}, "Notes"),
             el("ul", {}, overview.notes.map((note) => el("li", {}, note)))) : null,
           card("Settings", pairs(
-            [["model", overview.model], ["sampler's seed", overview.seed], ["intervals", level()],
+            [["model", overview.model], ["seed", overview.seed], ["intervals", level()],
             ...overview.settings])))),
     ],
   };

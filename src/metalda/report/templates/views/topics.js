@@ -1,7 +1,6 @@
 // All topics, and one topic.
 const TOPIC_ORDERS = [["number", "number"], ["share", "share, largest first"],
   ["coherence", "coherence, highest first"]];
-let topicOrder = "number";
 
 const chainsText = (t) => `Found in ${t.chains} of ${overview.n_chains} chains`
   + `${t.chains === 1 ? ": not matched" : ""}`;
@@ -10,10 +9,12 @@ addView("topics", "Topics", 20, () => {
   const place = el("ul", { class: "cards" });
   const most = Math.max(...topics.map((t) => t.share));
   const show = () => {
+    const topicOrder = oneOf("order", TOPIC_ORDERS.map(([key]) => key), "number");
     const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
     place.replaceChildren(
       ...[...topics].sort(backgroundLast(key)).map((t) => el("li", {}, el("article", { class: "card" },
-      el("h2", {}, el("a", { href: `#/topic/${t.number}` }, topicTitle(t.number)),
+      el("h2", {}, el("span", {}, dot(t.number), el("a", { href: `#/topic/${t.number}` },
+        topicTitle(t.number))),
         el("span", { class: "muted number" }, percent(t.share))),
       el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
       t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`),
@@ -23,14 +24,16 @@ addView("topics", "Topics", 20, () => {
   const orders = TOPIC_ORDERS.filter(([key]) => key !== "coherence" || topics.some((t) => t.coherence !== null));
   return {
     title: ["Topics"], lead: "Every topic with its share of the words and its most probable words.",
-    body: [el("div", { class: "controls" },
-      choice("Order by", orders, topicOrder, (value) => { topicOrder = value; show(); say(`Ordered by ${value}`); })),
+    body: [caution(), el("div", { class: "controls" },
+      choice("Order by", orders, oneOf("order", orders.map(([key]) => key), "number"),
+        (value) => { setOption("order", value, "number"); show(); say(`Ordered by ${value}`); })),
       place],
   };
 });
 
-let lambda = 1;
+let lambda = 1; // stays when the topic changes
 function topicWords(topic) {
+  lambda = Math.round(10 * Math.max(0, Math.min(Number(option("lambda", lambda)) || 0, 1))) / 10;
   const place = el("div"), shown = el("output", { class: "number" });
   const slider = el("input",
     { type: "range", id: "lambda", min: 0, max: 1, step: 0.1, value: lambda,
@@ -40,6 +43,7 @@ function topicWords(topic) {
     [value, el("button", { type: "button", onclick: () => { slider.value = value; set(value); } }, text)]);
   const set = (value) => {
     lambda = value;
+    setOption("lambda", value, 1);
     shown.textContent = `λ = ${value.toFixed(1)}`;
     for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === value));
     const rows = byRelevance(topic, value), most = Math.max(...rows.map((row) => Math.max(row.p, row.overall)));
@@ -65,16 +69,20 @@ function topicLabels(topic) {
   if (hasEffects) {
     const place = el("div");
     const show = () => {
-      const rows = labels.names.map((title, j) => ({ title, j, ...cell(j, k), link: () => labelLink(j) }))
+      const rows = labels.names.map((title, j) => ({ title, ...cell(j, k), href: `#/label/${j}`,
+        link: () => labelLink(j) }))
         .filter((row) => row.effect !== null);
       rows.sort((a, b) => (b.low ?? b.effect) - (a.low ?? a.effect));
+      const certain = rows.filter((row) => row.low > 0).length;
       place.replaceChildren(el("p", { class: "muted small" },
-        `The labels that increase the topic most. ${scales[scale].means}, with ${level()} intervals.`),
-      forest(`Effects of labels on ${topic.name}`, rows.slice(0, 10), "label", scales[scale].axis,
-        (row) => { location.hash = `#/label/${row.j}`; }, 24, scales[scale].digits));
+        `${certain ? `${count(certain, "label")} certainly increase${certain === 1 ? "s" : ""} the topic.`
+          : "No label certainly increases the topic."} The largest lower ends of ${level()} intervals come first. `
+        + `${scales[scale].means}; gray where the interval contains no effect.`),
+      forest(`Effects of labels on ${shortName(k)}`, rows.slice(0, 10), "label", scales[scale]));
     };
+    const controls = el("div", { class: "controls" }, pickScale(show));
     show();
-    parts.push(el("div", { class: "controls" }, pickScale(show)), place);
+    parts.push(...overview.effect_warnings.map((text) => el("p", { class: "warning small" }, text)), controls, place);
   }
   if (hasPrevalence) {
     const rows = labels.names.map((_, j) => j).filter((j) => labels.prevalence[j][k] !== null).sort((a, b) =>
@@ -103,14 +111,14 @@ const topicFeatures = (topic) => topic.features.length ? card("Word features",
 addDetail("topic", (k) => {
   const topic = topics[k];
   if (!topic) return missing(`There is no topic ${k}.`);
-  const step = (to, text) => (topics[to] ? el("a", { href: `#/topic/${to}` }, text(topicName(to))) : el("span"));
+  const step = (to, text) => (topics[to] ? el("a", { href: `#/topic/${to}` }, text(plain(shortName(to)))) : el("span"));
   const near = topic.nearest.length
     ? el("p", {}, "Nearest: ",
     topic.nearest.map((other, i) =>
-    [i ? ", " : "", el("a", { href: `#/topic/${other}` }, topicName(other)),
+    [i ? ", " : "", el("a", { href: `#/topic/${other}` }, name(shortName(other))),
     el("span", { class: "muted" }, ` (${topic.distances[i].toFixed(2)})`)])) : null;
   return {
-    title: topicTitle(k), nav: "topics",
+    title: [dot(k), topicTitle(k)], nav: "topics",
     lead: [`${percent(topic.share)} of the words`,
       topic.coherence === null ? ""
       : `; coherence ${topic.coherence.toFixed(2)} (mean NPMI of its ten top words in these documents)`, ".",
@@ -120,6 +128,7 @@ addDetail("topic", (k) => {
       inChains(k) ? ` ${chainsText(topic)}. Another seed may not find it, and its numbers come from `
         + `${topic.chains === 1 ? "one chain" : "these chains"} alone.` : ""],
     body: [
+      caution(),
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
       el("div", { class: "columns" }, topicWords(topic),

@@ -1,5 +1,9 @@
 // Wording: the words that set a group of documents apart from all others, topic by topic.
 const worded = { group: 0, order: "different" };
+const readWorded = () => { worded.group = Math.min(Number(option("group", 0)) || 0, wording.groups.length - 1);
+  worded.order = oneOf("order", ["different", "number"], "different"); };
+const keepWorded = () => { setOption("group", worded.group, 0); setOption("order", worded.order, "different");
+  setOption("page", 0, 0); };
 
 function wordingCard(k) {
   const own = wording.contrasts[k][worded.group];
@@ -12,7 +16,7 @@ function wordingCard(k) {
     ["in the group", (row) => percent(row.own, 2), "number"],
     ["in all others", (row) => percent(row.others, 2), "number"],
   ], chosen) : el("p", { class: "muted" }, "No words."));
-  const link = el("a", { class: "whole", href: `#/topic/${k}` }, topicTitle(k));
+  const link = topicLink(k);
   return card([link, `${inChains(k)} `, el("span", { class: "muted small" }, named(topWords(k, 6)))],
     el("p", { class: "muted small" }, `Concentration ${wording.concentration[k].toLocaleString("en")} `
       + `(90% interval ${wording.low[k].toLocaleString("en")} to ${wording.high[k].toLocaleString("en")}): a word with `
@@ -22,6 +26,7 @@ function wordingCard(k) {
 }
 
 if (wording) addView("wording", "Wording", 37, () => {
+  readWorded();
   const place = el("div", { class: "stack" });
   const show = () => {
     const own = topics.map((_, k) => k).sort((a, b) => topics[a].background - topics[b].background
@@ -36,10 +41,10 @@ if (wording) addView("wording", "Wording", 37, () => {
     lead: "The words that a group uses more, or less, than all other groups when it writes about a topic. A log ratio "
       + "of 0.7 means twice as often. The most certain differences come first."
       + (left_out ? ` The ${wording.groups.length} largest of ${wording.n_groups} groups are shown.` : ""),
-    body: [card(null, el("div", { class: "controls" },
+    body: [caution(), card(null, el("div", { class: "controls" },
       choice("Group", wording.groups.map((group, i) => [i, brief(visible(group), 40)]), worded.group,
-        (value) => { worded.group = Number(value); show(); }),
+        (value) => { worded.group = Number(value); keepWorded(); show(); }),
       choice("Order by", [["different", "most different wording"], ["number", "topic number"]], worded.order,
-        (value) => { worded.order = value; show(); }))), place],
+        (value) => { worded.order = value; keepWorded(); show(); }))), place],
   };
 });

@@ -1,6 +1,5 @@
 // Words: search, and one word with its topics.
 const wordKeys = words.names.map((text) => text.toLowerCase());
-const wordState = { query: "" };
 
 function findWords(query) {
   const key = query.trim().toLowerCase(), found = [[], [], []];
@@ -14,24 +13,25 @@ function findWords(query) {
 const wordTopics = (place) =>
   el("ul", { class: "chips" },
   words.topics[place].map((k, i) => el("li", {}, el("a", { class: "chip", href: `#/topic/${k}` },
-  topicName(k), el("span", { class: "muted number" }, percent(words.shares[place][i], 0))))));
+  dot(k), name(plain(shortName(k), 26)), el("span", { class: "muted number" }, percent(words.shares[place][i], 0))))));
 
 addView("words", "Words", 40, () => {
   const place = el("div"), status = el("p", { class: "muted small" });
   const show = () => {
-    const found = findWords(wordState.query);
+    const found = findWords(option("search", ""));
     status.textContent = found.length ? `${count(found.length, "word")}` : "No word of this report matches.";
     say(status.textContent);
-    place.replaceChildren(pages(found.length, 25, (first, last) => table([
+    place.replaceChildren(longTable([
       ["word", (word) => wordLink(word)],
         ["per million", (word) => (1e6 * words.probabilities[word]).toLocaleString("en", { maximumFractionDigits: 0 }),
         "number"],
       ["most likely topics", wordTopics, "words"],
-    ], found.slice(first, last))));
+    ], found, 25));
   };
   const input = el("input",
-    { type: "search", id: "word-search", value: wordState.query, placeholder: "Search a word",
-    "aria-label": "Search a word", oninput: () => { wordState.query = input.value; show(); } });
+    { type: "search", id: "word-search", value: option("search", ""), placeholder: "Search a word",
+    "aria-label": "Search a word", oninput: () => { setOption("search", input.value); setOption("page", 0, 0);
+      show(); } });
   show();
   return { title: ["Words"], lead: "Search a word to see its most likely topics.",
     body: [card(null, el("div", { class: "controls" }, input), status, place)] };
