@@ -225,6 +225,7 @@ SEQUENTIAL = {
     "add_likelihood": "visits the tokens of a document one by one, each of which changes a count",
     "draw_log_gammas": "draws a random number for each element, so that the elements are visited in order",
     "_weigh_others": "stores the running sums, so that their order is fixed",
+    "_draw_component": "stores the running sums, so that their order is fixed",
     "sweep_shared": "visits the two topics that a token leaves and enters",
 }
 
