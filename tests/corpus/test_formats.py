@@ -231,16 +231,16 @@ def test_progress_is_quiet_without_a_terminal(tmp_path, capfd):
 
 
 @pytest.mark.slow
-def test_raw_texts_are_not_held(tmp_path):
+def test_texts_that_are_not_kept_are_not_held(tmp_path):
     import tracemalloc
 
     path = tmp_path / "n.txt"
     with path.open("w") as file:
         for i in range(3000):
             file.write(f"{'a' * 9_000} {'b' * 1_000}{i % 5}\n")
-    Corpus.read(path)
+    Corpus.read(path, keep_text=False)
     tracemalloc.start()
-    Corpus.read(path)
+    Corpus.read(path, keep_text=False)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8_000_000 < path.stat().st_size
