@@ -1,6 +1,7 @@
 """Wording by group: kernels against their formulas, and sweeps against exact posteriors."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from metalda.kernels.wording import add_word_changes, draw_concentrations, draw_
 from metalda.meta.design import Design
 from metalda.priors import Alpha, Fixed
 from metalda.samplers import GroupTokens, Problem, TopicCounts
-from metalda.samplers.group_topics import SHAPES
+from metalda.samplers.group_topics import SHAPES, frequent_words
 from metalda.samplers.shards import group_words, order_by_group, shard_bounds
+from metalda.samplers.tokens import TokenAssignment
 from metalda.samplers.wording import GroupAssignment, _frozen_lists
 from metalda.training.gibbs import Generators, start_chain, sweep
 
@@ -311,3 +313,11 @@ def test_contrasts_are_draws_of_their_posterior():
     ranks = np.array([_ranks(seed) for seed in range(1000 if COMPILED else 10)])
     for own in ranks.T:
         assert chisquare(np.bincount(own // 10, minlength=10)).pvalue > 1e-3
+
+
+def test_words_of_a_merged_topic_are_counted_in_all_its_parts():
+    problem = _problem([[0, 0, 1, 1, 1, 2]], [0], 2, 2)
+    tokens = TokenAssignment(GroupTokens(np.zeros(1, np.int32), 2).by_group(problem), np.array([0, 1, 0, 1, 1, 0]))
+    draw = SimpleNamespace(word_topic_counts=np.zeros((3, 2)), group_counts=tokens.counts.to_matrix())
+    assert frequent_words([draw], [0]).tolist() == []
+    assert frequent_words([draw], [0, 1]).tolist() == [1]

@@ -179,7 +179,7 @@ def contrast_tables(
     if top_n is not None and top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
     chains = [(chain, parts[topic]) for chain, parts in _chains(fitted) if parts[topic]]
-    words = np.unique(np.concatenate([frequent_words(chain.draws, k) for chain, part in chains for k in part]))
+    words = np.unique(np.concatenate([frequent_words(chain.draws, part) for chain, part in chains]))
     found = []
     for pair in pairs:
         logs = np.concatenate([_draw_logs(chain, own, words, pair) for chain, own in chains])

@@ -75,11 +75,12 @@ def mean_group_phi(
     return total
 
 
-def frequent_words(draws: Sequence[Draw], topic: int) -> NDArray[np.int64]:
-    """Return the words that have at least `MIN_TOKENS` tokens of a topic in some draw."""
+def frequent_words(draws: Sequence[Draw], topics: Sequence[int]) -> NDArray[np.int64]:
+    """Return the words that have at least `MIN_TOKENS` tokens of some topics together in some draw."""
     is_frequent = np.zeros(draws[0].word_topic_counts.shape[0], np.bool_)
     for draw in draws:
-        is_frequent |= _column(_counts(draw), topic).reshape(len(is_frequent), -1).sum(axis=1) >= MIN_TOKENS
+        tokens = sum(_column(_counts(draw), topic) for topic in topics)
+        is_frequent |= np.asarray(tokens).reshape(len(is_frequent), -1).sum(axis=1) >= MIN_TOKENS
     return np.flatnonzero(is_frequent)
 
 
