@@ -156,7 +156,8 @@ addDetail("contrast", (a, b) => {
     body: [caution(true), card(null, pickContrast(first, second), unlike || unknown ? el("p", {}, unlike || unknown)
       : forest("Difference of the effects of two sets of labels on topics", shown, "topic",
         { ...scales.times, axis: "the topic's weight is larger by a factor of" }),
-      labels.is_approximate ? el("p", {}, "Contrasts of merged topics are approximate here; label_contrasts is exact.") : null),
+      labels.is_approximate
+        ? el("p", {}, "Contrasts of merged topics are approximate here; label_contrasts is exact.") : null),
     el("p", {}, [...first, ...second].map((j, i) => [i ? " · " : "", labelLink(j)]))],
   };
 });
