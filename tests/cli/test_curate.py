@@ -45,6 +45,13 @@ def test_without_an_output_the_model_itself_is_changed_and_restored(run: Run, tr
     assert not metalda.load(tmp_path / "model").fitted_.curation
 
 
+def test_topics_whose_names_contain_an_equals_sign_are_merged(run: Run, trained: Path, tmp_path: Path) -> None:
+    for merge, name in (("a=b,2", "a=b"), ("x=1,2", "x")):
+        result = run("curate", trained, "--rename", "1=a=b", "--merge", merge, "-o", tmp_path / "other", "-q")
+        assert result.exit_code == 0, result.output
+        assert metalda.load(tmp_path / "other").topics().loc[1, ["name", "merged"]].tolist() == [name, [1, 2]]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -58,11 +65,12 @@ def test_without_an_output_the_model_itself_is_changed_and_restored(run: Run, tr
         (("--rename", "1=x", "--rename", "1=y"), "--rename names topic 1 twice"),
         (("--merge", "0,1", "--merge", "1,2"), "--merge: topic 1 is in two merges"),
         (("--merge", "0"), "merge needs two topics or more"),
-        (("--merge", "0,0"), "merge: a topic is given twice"),
+        (("--merge", "0,0"), "merge: a topic is given twice (0, 0); give each once"),
         (("--merge", "=0,1"), "the name of a topic must be a text that is not empty"),
         (("--merge", "0,1", "--hide", "1"), "topic 1 was merged into topic 0"),
         (("--hide", "0,1,2,3"), "all topics would be hidden: leave at least one"),
         (("--hide", ","), "--hide: give numbers or names of topics"),
+        (("--hide", "a\n1"), "names are separated by commas; put quotes around a name with a line break"),
     ],
 )
 def test_mistakes_are_one_line_and_nothing_is_saved(

@@ -32,8 +32,12 @@ def test_labels_choose_and_texts_are_cut(run: Run, model: Path, data: Path) -> N
     cut = run("documents", model, data, "--topic", 0, "-n", 1, "--characters", 5).output.splitlines()[1]
     assert cut.endswith("…")
     assert len(cut.split(maxsplit=3)[3]) == 5
-    assert "no label 'skyy'; did you mean 'sky'" in error_line(run("documents", model, data, "--label", "skyy"))
-    assert "no topic 7" in error_line(run("documents", model, data, "--topic", 7))
+    assert "the corpus has no label 'skyy'; did you mean 'sky'" in error_line(
+        run("documents", model, data, "--label", "skyy")
+    )
+    unread = run("documents", model, data, "--no-labels", "--label", "sky")
+    assert "the corpus has none; read them with labels= (--labels)" in error_line(unread)
+    assert "no topic 7" in error_line(run("documents", model, "missing.jsonl", "--topic", 7))
 
 
 def test_words_are_printed_if_the_corpus_keeps_no_texts(run: Run, model: Path, data: Path, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def test_networks_are_exported(run: Run, model: Path, data: Path, tmp_path: Path
     ("arguments", "message"),
     [
         (("-o", "x.txt"), "the name must end in .csv, .parquet, .jsonl, .gexf"),
+        (("-o", "s3://b/x.csv"), "s3://b/x.csv: the file must be on this machine"),
         (("-o", "missing/x.csv"), "there is no folder missing"),
         (("-o", "x.csv", "--with-text"), "--with-text adds the texts of DATA"),
         (("DATA", "-o", "x.csv", "--what", "words"), "--what words needs no DATA"),

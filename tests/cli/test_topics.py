@@ -33,7 +33,15 @@ def test_one_topic_comes_with_probabilities(run: Run, model: Path, format: str) 
         assert probabilities == pytest.approx(words["probability"].tolist())
 
 
-@pytest.mark.parametrize(("options", "message"), [(("topics", "--topic", "9"), "no topic 9")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("topics", "--topic", "9"), "no topic 9"),
+        (("topics", "--topic", "9" * 5000), "no topic is named '9999"),
+        (("topics", "--topic", "\N{SUPERSCRIPT ONE}"), "no topic is named"),
+        (("topics", "--topic", "\N{ARABIC-INDIC DIGIT ONE}"), "no topic is named"),
+    ],
+)
 def test_values_out_of_range_are_one_line(run: Run, model: Path, options: tuple, message: str) -> None:
     command, *rest = options
     assert message in error_line(run(command, model, *rest))

@@ -124,6 +124,23 @@ def test_tokens_of_the_caller_are_found_as_they_are_or_in_lowercase():
     assert found_in(function, "Rain RAIN rain") == [("Rain", "Rain"), ("RAIN", "RAIN")]
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern", "places"),
+    [
+        ("concatenate cat", r"\bcat\b|\bdog\b", [(12, 15)]),
+        ("art of smart art", r"\b\w{3}\b", [(0, 3), (13, 16)]),
+        ("cat #cat dog", r"(?<=#)\w+", [(5, 8)]),
+        ("cat #cat dog", r"#(\w+)", [(5, 8)]),
+        ("cat #cat dog", r"#(\w+)|cat", [(5, 8)]),  # the first match has no group
+        ("smart art", r"\b(?=(art))", [(6, 9)]),
+    ],
+)
+def test_tokens_of_a_pattern_are_marked_where_it_found_them(text, pattern, places):
+    corpus = Corpus.from_texts([text], **KEEP, token_pattern=pattern)
+    find = WordFinder({word: i for i, word in enumerate(corpus.vocabulary)}, corpus.schema)
+    assert [(span.start, span.end) for span in find(text)] == places
+
+
 def test_parts_of_words_are_not_marked():
     corpus = Corpus.from_texts(["cat dog"], **KEEP, analyzer="char_wb", ngram_range=(2, 3))
     assert found_in(corpus, "cat dog") == []

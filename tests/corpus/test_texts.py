@@ -39,6 +39,13 @@ def test_files_frames_lists_and_prepared_folders_keep_texts_as_written(data, fra
     assert missing.texts == ("cat", "")
 
 
+def test_texts_of_selected_documents_are_equal_to_a_list_and_shown_as_texts(data, tmp_path):
+    some = Corpus.prepare(data, tmp_path / "corpus")[[3, 0, 1, 2]].texts
+    assert some == (TEXTS[3], *TEXTS[:3])
+    assert some != TEXTS[:4]
+    assert repr(some) == f"SelectedStrings: {TEXTS[3]!r}, {TEXTS[0]!r}, '', … (4)"
+
+
 @pytest.mark.parametrize("suffix", sorted(FILES))
 def test_every_format_with_fields_keeps_texts(tmp_path, suffix):
     path = write(tmp_path / f"data{suffix}", FILES[suffix]())
@@ -140,7 +147,7 @@ def not_from_zero(starts):
 
 @pytest.mark.parametrize("change", [falls, too_long, not_from_zero])
 def test_starts_of_texts_that_do_not_fit_are_one_line(data, tmp_path, change):
-    with pytest.raises(StorageError, match=r"corpus is damaged.*must rise from 0 to") as error:
+    with pytest.raises(StorageError, match=r"corpus is damaged.*the offsets of its texts must rise from 0 to") as error:
         load_changed(data, tmp_path, lambda arrays: change(arrays["text_offsets"]))
     assert "\n" not in str(error.value)
 

@@ -91,6 +91,23 @@ def test_tokens_are_those_of_re(call, pattern):
     assert call(lambda: [find(text) for text in texts]) == [re.findall(pattern, text) for text in texts]
 
 
+@pytest.mark.parametrize("pattern", [*USUAL, r"#(\w+)|\w"])
+def test_places_are_those_of_the_tokens(pattern, call):
+    texts = ["Don't STOP-me now, naïve #tag 42 e_f", "", "\ud83d ok ok"]
+    find = call(lambda: TokenFinder(pattern))
+    places = call(lambda: [find.spans(text) for text in texts])
+    group = re.compile(pattern).groups
+    matches = [re.finditer(pattern, text) for text in texts]
+    assert places == [[found.span(group) for found in own if found.group(group)] for own in matches]
+    assert call(lambda: find("a few words")) == re.findall(pattern, "a few words")
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"\w*\w*\w*\w*$"])
+def test_slow_patterns_end_the_search_for_places(pattern, call, brief):
+    with pytest.raises(SlowPatternError):
+        call(lambda: TokenFinder(pattern).spans(SLOW[pattern]))
+
+
 @given(st.text(), st.sampled_from(USUAL))
 def test_tokens_of_any_text_are_those_of_re(text, pattern):
     assert TokenFinder(pattern)(text) == re.findall(pattern, text)

@@ -275,6 +275,20 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
 
 
 @pytest.mark.slow
+def test_contrasts_of_merged_topics_are_said_to_be_approximate(
+    browser: Any, report: Path, documents: Corpus, tmp_path: Path
+) -> None:
+    merged = MetaLDA(3, **SETTINGS).fit(documents).merge([0, 1])
+    quietly(write_report, merged, tmp_path / "r.html")
+    for path, expected in ((report, False), (tmp_path / "r.html", True)):
+        opened = visit(browser, path)
+        pets, sky = map(merged.label_names_.index, ("pets", "sky"))
+        opened.go(f"contrast/{sky}/{pets}")
+        assert ("Contrasts of merged topics are approximate" in opened.page.inner_text("main")) is expected
+        assert opened.problems == []
+
+
+@pytest.mark.slow
 def test_contrasts_take_sets_of_labels(browser: Any, report: Path, model: metalda.MetaLDA) -> None:
     opened = visit(browser, report)
     pets, sky, home = map(model.label_names_.index, ("pets", "sky", "home"))

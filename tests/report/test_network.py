@@ -30,12 +30,12 @@ def test_the_network_opens_with_networkx(model: TopicModel, documents: Corpus, t
     networkx = pytest.importorskip("networkx")
     write_network(model, tmp_path / "n.gexf", documents, top_n=2)
     graph = networkx.read_gexf(tmp_path / "n.gexf")
-    kinds = dict(graph.nodes(data="kind"))
+    kinds, labels = dict(graph.nodes(data="kind")), dict(graph.nodes(data="label"))
     assert list(kinds.values()).count("topic") == 3
     words = {(row["topic"], row["word"]): row["probability"] for row in model.words_frame(2).to_dict("records")}
     assert list(kinds.values()).count("word") == len({word for _, word in words})
     found = {
-        (int(min(a, b).removeprefix("topic ")), max(a, b).removeprefix("word ")): weight
+        (int(min(a, b).removeprefix("topic ")), labels[max(a, b)]): weight
         for a, b, weight in graph.edges(data="weight")
         if kinds[a] != kinds[b]
     }
@@ -60,6 +60,21 @@ def test_hostile_words_make_valid_xml(has_corpus: bool, tmp_path: Path) -> None:
     root = ElementTree.parse(tmp_path / "n.gexf").getroot()
     labels = {node.get("label") for node in root.iter("{http://www.gexf.net/1.2draft}node")}
     assert {"a&b", "<b>", '"', "🙂", "nul\ufffd"} <= labels
+
+
+def test_words_that_xml_cannot_tell_apart_have_their_own_nodes(tmp_path: Path) -> None:
+    model = LDA(2, **QUICK).fit(Corpus.from_tokens([["a\x01", "a\x02", "b"]] * 4))
+    quietly(write_network, model, tmp_path / "n.gexf")
+    root = ElementTree.parse(tmp_path / "n.gexf").getroot()
+    nodes = list(root.iter("{http://www.gexf.net/1.2draft}node"))
+    assert len({node.get("id") for node in nodes}) == len(nodes) == 5
+    assert sorted(str(node.get("label")) for node in nodes)[:3] == ["a\ufffd", "a\ufffd", "b"]
+
+
+def test_other_suffixes_are_refused(model: TopicModel, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"n\.csv: the name must end in \.gexf"):
+        write_network(model, tmp_path / "n.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_wrong_limits_are_one_line(model: TopicModel, tmp_path: Path) -> None:

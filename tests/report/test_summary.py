@@ -14,6 +14,7 @@ from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
 from metalda.models.fitted import top_indices
 from metalda.report.summary import Summary, summarize
+from metalda.report.wording import summarize_wording
 from metalda.report.words import SHOWN
 
 WORDS = [f"word{i}" for i in range(120)]
@@ -480,6 +481,29 @@ def test_wording_is_that_of_the_model(dated: Corpus, summary: Summary) -> None:
     plain = found.to_plain()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert summary.wording is None
+
+
+def test_wording_uses_the_threads_of_the_model(dated: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+
+    def count_threads(function: Any, items: Any, n_jobs: int) -> list[Any]:
+        used.append(n_jobs)
+        return list(map(function, items))
+
+    monkeypatch.setattr("metalda.report.wording.thread_map", count_threads)
+    model = MetaLDA(3, wording="genre", **QUICK).fit(dated)
+    for n_jobs in (1, 3):
+        summarize_wording(model.set_params(n_jobs=n_jobs), 0.5)
+    assert used == [1, 3]
+
+
+def test_contrasts_of_merged_topics_are_said_to_be_approximate(texts: Corpus) -> None:
+    model = MetaLDA(5, **QUICK).fit(texts)
+    plain = quietly(summarize, model).labels
+    merged = quietly(summarize, model.merge([1, 3])).labels
+    assert plain is not None
+    assert merged is not None
+    assert (plain.is_approximate, merged.is_approximate) == (False, True)
 
 
 def test_a_report_shows_the_largest_of_many_groups(dated: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,6 +132,6 @@ def test_a_damaged_part_of_an_interrupted_preparation_is_refused(name: str, valu
     assert len(next(read_parts(tmp_path, 1))) == 2
     arrays[name][1] = value
     write_folder(part, "part", document, arrays)
-    shown = "offsets of its words" if name == "text_offsets" else name
+    shown = "offsets of its texts" if name == "text_offsets" else name
     with pytest.raises(StorageError, match=f"{shown} .*--restart"):
         next(read_parts(tmp_path, 1))

@@ -109,9 +109,18 @@ def _merge(model: TopicModel, texts: list[str]) -> None:
     merges: list[tuple[list[int], str | None]] = []
     for text in texts:
         name, equals, topics = text.rpartition("=")
-        given = options.topics("--merge", [topics])
-        merges.append(([options.topic_number(model, str(topic)) for topic in given], name if equals else None))
+        try:
+            merges.append((_numbers(model, text), None))  # the name of a topic may contain =
+        except InputError:
+            if not equals:
+                raise
+            merges.append((_numbers(model, topics), name))
     if (both := first_duplicate(number for numbers, _ in merges for number in dict.fromkeys(numbers))) is not None:
         raise InputError(f"--merge: topic {both} is in two merges; give all their topics in one")
     for numbers, own in merges:
         model.merge(numbers, own)
+
+
+def _numbers(model: TopicModel, text: str) -> list[int]:
+    """Return the numbers of topics such as ``3,economy``."""
+    return [options.topic_number(model, str(topic)) for topic in options.topics("--merge", [text])]

@@ -50,8 +50,8 @@ def documents(
     prepared corpus without texts (metalda prepare --no-keep-text), the words are printed.
     """
     fitted = options.load_model(model, jobs)
-    corpus = new.read(fitted, data, id=id, keep_text=True)
     chosen = None if topic is None else options.topic_number(fitted, topic)
+    corpus = new.read(fitted, data, id=id, keep_text=True)
     table = fitted.typical_documents(chosen, n, corpus=corpus, label=label or None)
 
     def show() -> None:

@@ -45,6 +45,7 @@ def export(
             metavar="FILE",
             help="A .csv, .parquet or .jsonl file; or .gexf for the network of topics and words, which Gephi opens.",
             show_default=False,
+            parser=options.location,
         ),
     ],
     new: NewDocumentOptions,
@@ -102,6 +103,10 @@ def export(
 
 def _check(path: Path, data: Path | None, what: What, with_text: bool) -> None:
     """Raise an error if the file could not be written, before documents are read."""
+    from metalda.storage import Remote
+
+    if isinstance(path, Remote):
+        raise InputError(f"{path}: the file must be on this machine; give a local path with --output")
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")

@@ -390,7 +390,12 @@ def columns(values: list[str] | None) -> list[str] | None:
     """Return the names of columns, given one by one or separated by commas; names with commas are quoted as in CSV."""
     if not values:
         return None
-    rows = csv.reader(values, skipinitialspace=True)
+    try:
+        rows = list(csv.reader(values, skipinitialspace=True))
+    except csv.Error:
+        raise InputError(
+            f"{', '.join(values)!r}: names are separated by commas; put quotes around a name with a line break"
+        ) from None
     return [name for row in rows for part in row if (name := part.strip())]
 
 
@@ -475,7 +480,8 @@ def topics(option: str, values: list[str]) -> list[int | str]:
 
 def as_topic(text: str) -> int | str:
     """Return the number or the name of a topic."""
-    return int(text) if text.isdecimal() else text
+    is_number = text.isascii() and text.isdecimal() and len(text) < 10  # Python refuses to parse very long numbers
+    return int(text) if is_number else text
 
 
 def load_models(paths: Sequence[Path]) -> list[TopicModel]:

@@ -75,8 +75,8 @@ class CorpusPart:
         check_array("label_offsets", self.label_offsets, np.int64, self.offsets.shape)
         check_starts("label_offsets", self.label_offsets, len(self.label_columns))
         check_indices("label_columns", self.label_columns, len(self.label_names))
-        PackedStrings(self.id_bytes, self.id_offsets)
-        PackedStrings(self.text_bytes, self.text_offsets)
+        PackedStrings(self.id_bytes, self.id_offsets, kind="ids")
+        PackedStrings(self.text_bytes, self.text_offsets, kind="texts")
 
 
 Parts = Callable[[], Iterator[CorpusPart]]  # each call yields all parts from the first

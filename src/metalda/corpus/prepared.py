@@ -122,7 +122,7 @@ def _load_strings(name: str, arrays: Arrays, path: PathLike) -> PackedStrings | 
     """Return ids or texts, which are decoded when they are accessed; None if the corpus has none."""
     if f"{name}_bytes" not in arrays:
         return None
-    return PackedStrings(arrays[f"{name}_bytes"], arrays[f"{name}_offsets"], source=str(path))
+    return PackedStrings(arrays[f"{name}_bytes"], arrays[f"{name}_offsets"], source=str(path), kind=f"{name}s")
 
 
 def _load_labels(names: object, arrays: Arrays) -> NamedMatrix:

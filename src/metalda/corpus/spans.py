@@ -87,12 +87,7 @@ class WordFinder:
     def _tokens(self, text: str) -> Iterator[_Token]:
         """Yield the tokens of a text, with their places."""
         if self._pattern is not None:
-            end = 0
-            for found in self._pattern(text):
-                start = text.find(found, end)
-                if found and start >= 0:
-                    end = start + len(found)
-                    yield _Token(found, start, end)
+            yield from (_Token(text[start:end], start, end) for start, end in self._pattern.spans(text))
             return
         pattern, end = word_pattern(text), 0
         if self._lengths:

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from metalda.errors import InputError
 
@@ -21,12 +23,18 @@ SECONDS = 5.0
 CHARACTERS_PER_SECOND = 100_000  # which add to the limit; usual patterns search 5 million and more
 LONGEST_PATTERN = 100_000  # characters, which take half a second to compile
 
+_Found = TypeVar("_Found")  # a token, or its place
 _HAS_TIMER = hasattr(signal, "setitimer") and sys.version_info >= (3, 11)
 _CHILD = """
 import marshal, re, sys
-find = re.compile(marshal.load(sys.stdin.buffer)).findall
+pattern = re.compile(marshal.load(sys.stdin.buffer))
 while True:
-    marshal.dump(find(marshal.load(sys.stdin.buffer)), sys.stdout.buffer)
+    text, with_places = marshal.load(sys.stdin.buffer)
+    if with_places:
+        found = [match.span(pattern.groups) for match in pattern.finditer(text)]
+    else:
+        found = pattern.findall(text)
+    marshal.dump(found, sys.stdout.buffer)
     sys.stdout.buffer.flush()
 """
 
@@ -62,25 +70,37 @@ class TokenFinder:
         self._child: _Child | None = None
 
     def __call__(self, text: str) -> list[str]:
+        return self._find(text, self._pattern.findall, with_places=False)
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the start and the end of each token in a text; empty tokens are left out."""
+        found = self._find(text, self._find_places, with_places=True)
+        return [(start, end) for start, end in found if start < end]  # (-1, -1) if the group matched nothing
+
+    def _find_places(self, text: str) -> list[tuple[int, int]]:
+        group = self._pattern.groups  # 0 is the whole match
+        return [match.span(group) for match in self._pattern.finditer(text)]
+
+    def _find(self, text: str, find: Callable[[str], list[_Found]], *, with_places: bool) -> list[_Found]:
         allowed = min(self._seconds, SECONDS) + len(text) / CHARACTERS_PER_SECOND
         try:
             if _HAS_TIMER and threading.current_thread() is threading.main_thread():
-                return self._find_with_timer(text, allowed)
+                return self._find_with_timer(text, find, allowed)
             if self._child is None:
                 self._child = _Child(self._pattern.pattern)
-            return self._child.find(text, allowed)
+            return cast("list[_Found]", self._child.find(text, with_places, allowed))
         except _TimeUpError:
             raise SlowPatternError(
                 f"token_pattern={_excerpt(self._pattern.pattern)} takes too long on the text that begins with "
                 f"{_excerpt(text)}; simplify it: a repeat within a repeat, as in (a+)+, takes exponential time"
             ) from None
 
-    def _find_with_timer(self, text: str, allowed: float) -> list[str]:
+    def _find_with_timer(self, text: str, find: Callable[[str], list[_Found]], allowed: float) -> list[_Found]:
         handler = signal.signal(signal.SIGVTALRM, _stop)
         try:
             try:
                 signal.setitimer(signal.ITIMER_VIRTUAL, allowed)  # of processor time: other programs do not count
-                return self._pattern.findall(text)
+                return find(text)
             finally:
                 self._seconds = signal.setitimer(signal.ITIMER_VIRTUAL, 0)[0]
         finally:
@@ -114,24 +134,23 @@ class _Child:
         weakref.finalize(self, _end, process)
         self._send(pattern)
 
-    def find(self, text: str, seconds: float) -> list[str]:
-        """Return the tokens of a text; the process is killed after some seconds."""
+    def find(self, text: str, with_places: bool, seconds: float) -> object:
+        """Return the tokens of a text, or their places; the process is killed after some seconds."""
         with self._lock:
             timer = threading.Timer(seconds, self._process.kill)
             timer.daemon = True
             timer.start()
             try:
-                self._send(text)
-                found: list[str] = marshal.load(self._process.stdout)  # type: ignore[arg-type]
-                return found
+                self._send((text, with_places))
+                return marshal.load(self._process.stdout)  # type: ignore[arg-type]
             except (EOFError, OSError, ValueError, TypeError):  # the process was killed
                 raise _TimeUpError from None
             finally:
                 timer.cancel()
 
-    def _send(self, text: str) -> None:
+    def _send(self, message: str | tuple[str, bool]) -> None:
         assert self._process.stdin is not None
-        marshal.dump(text, self._process.stdin)
+        marshal.dump(message, self._process.stdin)
         self._process.stdin.flush()
 
 

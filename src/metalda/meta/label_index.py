@@ -58,11 +58,14 @@ class LabelIndex:
     names : sequence of str
     kind : str
         "label" or "feature", for messages.
+    owner : str
+        What has the labels, for messages.
     """
 
-    def __init__(self, names: Sequence[str], kind: str = "label") -> None:
+    def __init__(self, names: Sequence[str], kind: str = "label", owner: str = "model") -> None:
         self.names = tuple(names)
         self.kind = kind
+        self.owner = owner
         self._exact = frozenset(names)
         self._bins: dict[str, list[tuple[Bin, str]]] = defaultdict(list)  # by column
         self._parts: dict[str, list[str]] = defaultdict(list)  # names by value
@@ -90,7 +93,7 @@ class LabelIndex:
             raise InputError(f"a {self.kind} is given by its name, a string, not {typed!r}")
         found = self.find(typed)
         if found is None:
-            raise InputError(f"the model has no {self.kind} {typed!r}; {self._nearest(typed)}")
+            raise InputError(f"the {self.owner} has no {self.kind} {typed!r}; {self._nearest(typed)}")
         return found
 
     def require_all(self, typed: str | Iterable[str]) -> list[str]:

@@ -181,7 +181,7 @@ class CuratedModel(FoldingIn):
             raise InputError(f"{what} needs topics: give their numbers or names")
         numbers = [int(fitted.topic_numbers[fitted.find_topic(topic)]) for topic in given]
         if len(set(numbers)) < len(numbers):
-            raise InputError(f"{what}: a topic is given twice in {', '.join(map(repr, given))}")
+            raise InputError(f"{what}: a topic is given twice ({', '.join(map(repr, given))}); give each once")
         return numbers
 
     def _all_names(self) -> list[str | None]:

@@ -296,8 +296,10 @@ def _objects(values: Iterable[object]) -> pd.Series:
 def _has_labels(corpus: Corpus, label: str | Iterable[str]) -> NDArray[np.bool_]:
     """Return which documents have a label, or all of several labels, that may be typed in short."""
     if corpus.labels is None:
-        raise InputError("label= chooses documents by their labels, but the corpus has none")
-    names = LabelIndex(corpus.label_names).require_all(label)
+        raise InputError(
+            "label= chooses documents by their labels, but the corpus has none; read them with labels= (--labels)"
+        )
+    names = LabelIndex(corpus.label_names, owner="corpus").require_all(label)
     columns = [corpus.label_names.index(name) for name in names]
     has: NDArray[np.bool_] = (corpus.labels.matrix[:, columns].toarray() != 0).all(axis=1)
     return has

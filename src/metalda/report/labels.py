@@ -53,6 +53,7 @@ class LabelSection:
     n_draws: int
     draw_scale: float  # value of one step of these bytes
     reference: Numbers  # the documents identify a contrast if these have the same sum over its two sides
+    is_approximate: bool  # contrasts, because topics are merged
     n_unreliable: int  # effects with fewer than FEW_DRAWS effective draws behind the ends of their intervals
     n_all: int  # labels in total; the section has the largest
     pooling: tuple[tuple[str | float, ...], ...]  # column, its labels, their learned scale, low and high
@@ -68,7 +69,7 @@ def summarize_labels(
     n_topics = len(model.components_)
     kept = _largest(sizes, max(_MAX_CELLS // n_topics, 1))
     tables: dict[str, Any] = dict.fromkeys((*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS), ())
-    drawn, n_unreliable, reference = PackedDraws((), "", 0, 0.0), 0, ()
+    drawn, n_unreliable, reference, is_approximate = PackedDraws((), "", 0, 0.0), 0, (), False
     if model.label_names_ and hasattr(model, "label_effects"):
         table = model.label_effects(interval)
         for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
@@ -77,7 +78,8 @@ def summarize_labels(
         n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
         position = {name: j for j, name in enumerate(model.label_names_)}
         own = np.array([position[names[i]] for i in kept], np.int64)
-        drawn = pack_draws(_matched_draws(label_weights(model.fitted_), own))
+        weights = label_weights(model.fitted_)
+        drawn, is_approximate = pack_draws(_matched_draws(weights, own)), weights.has_merged
         reference = _reference(model)[own].round(6).tolist()
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
     columns = _columns(model, corpus, names)
@@ -92,6 +94,7 @@ def summarize_labels(
         prevalence=prevalence,
         **drawn._asdict(),
         reference=tuple(reference),
+        is_approximate=is_approximate,
         n_unreliable=n_unreliable,
         n_all=len(names),
         pooling=_pooling(model),

@@ -42,7 +42,7 @@ def write_network(
     model : TopicModel
         A fitted model.
     path : path-like
-        The file, written atomically.
+        The file, with the suffix .gexf, written atomically.
     corpus : Corpus, or any other input of `transform`, optional
         Documents for `topic_correlations`, as intervals need them.
     top_n : int
@@ -64,6 +64,8 @@ def write_network(
     check_is_fitted(model)
     if not 0 < min_correlation <= 1:
         raise InputError(f"min_correlation must lie between 0 and 1, not {min_correlation!r}")
+    if Path(path).suffix.lower() != ".gexf":
+        raise InputError(f"{path}: the name must end in .gexf")
     root = ElementTree.Element("gexf", {"xmlns": _NAMESPACE, "version": "1.2"})
     graph = ElementTree.SubElement(root, "graph", {"defaultedgetype": "undirected", "mode": "static"})
     _declare(graph, "node", _NODE_ATTRIBUTES)
@@ -75,10 +77,11 @@ def write_network(
         values = ("topic", float(row["share"]), " ".join(row["words"]))
         _add(nodes, "node", {"id": f"topic {row['topic']}", "label": name}, values)
     words = model.words_frame(top_n).to_dict("records")
-    for word in dict.fromkeys(row["word"] for row in words):
-        _add(nodes, "node", {"id": f"word {word}", "label": word}, ("word", None, None))
+    ids = {word: f"word {i}" for i, word in enumerate(dict.fromkeys(row["word"] for row in words))}
+    for word, own in ids.items():
+        _add(nodes, "node", {"id": own, "label": word}, ("word", None, None))
     for row in words:
-        ends = {"source": f"topic {row['topic']}", "target": f"word {row['word']}"}
+        ends = {"source": f"topic {row['topic']}", "target": ids[row["word"]]}
         _add(edges, "edge", {**ends, "weight": f"{row['probability']:.6g}"}, ("word", None, None))
     for row in model.topic_correlations(corpus, interval=interval).to_dict("records"):
         if row["correlation"] >= min_correlation:

@@ -59,7 +59,7 @@ def summarize_wording(model: TopicModel, interval: float) -> WordingSection | No
     def contrast(topic: int) -> tuple[Contrast, ...]:
         return tuple(map(_contrast, contrast_tables(model.fitted_, topic, pairs, _WORDS, interval)))
 
-    contrasts = tuple(thread_map(contrast, range(n_topics), count_jobs(-1)))
+    contrasts = tuple(thread_map(contrast, range(n_topics), count_jobs(model.n_jobs)))
     return WordingSection(
         column=cut(str(model.get_params(deep=False)["wording"])),
         groups=tuple(cut(groups[group]) for group in shown),

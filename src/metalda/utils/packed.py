@@ -30,18 +30,34 @@ def unpack_words(data: np.ndarray, offsets: np.ndarray) -> tuple[str, ...]:
     return tuple(PackedStrings(data, offsets))
 
 
-@dataclass(frozen=True, eq=False)
-class PackedStrings(Sequence[str]):
+class _Strings(Sequence[str]):
+    """Strings that are equal to any sequence with the same strings, and of which the first are shown."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) or not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        first = ", ".join(map(repr, self[:3]))
+        return f"{type(self).__name__}: {first}{', …' if len(self) > 3 else ''} ({len(self):,})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedStrings(_Strings):
     """A sequence of strings over the arrays of `pack_words`; a string is decoded when it is accessed."""
 
     data: np.ndarray
     offsets: np.ndarray
     source: str = ""  # the file, for error messages
+    kind: str = "words"  # what the strings are, for error messages
 
     def __post_init__(self) -> None:
-        check_array("the text of its words", self.data, np.uint8, (None,))
-        check_array("the offsets of its words", self.offsets, np.int64, (None,))
-        check_starts("the offsets of its words", self.offsets, len(self.data))
+        check_array(f"the bytes of its {self.kind}", self.data, np.uint8, (None,))
+        check_array(f"the offsets of its {self.kind}", self.offsets, np.int64, (None,))
+        check_starts(f"the offsets of its {self.kind}", self.offsets, len(self.data))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -70,20 +86,9 @@ class PackedStrings(Sequence[str]):
             place = f"{self.source}: " if self.source else ""
             raise StorageError(f"{place}damaged: the saved string {text[:40]!r} is not UTF-8") from error
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, str) or not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        first = ", ".join(map(repr, self[:3]))
-        return f"PackedStrings: {first}{', …' if len(self) > 3 else ''} ({len(self):,})"
-
-
-@dataclass(frozen=True, eq=False)
-class SelectedStrings(Sequence[str]):
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectedStrings(_Strings):
     """Some strings of a sequence, which are decoded when they are accessed, such as those of a file."""
 
     strings: Sequence[str]

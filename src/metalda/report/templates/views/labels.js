@@ -155,7 +155,9 @@ addDetail("contrast", (a, b) => {
       + `draw, with ${level()} intervals. To the right: more with `, setName(first), "."],
     body: [caution(true), card(null, pickContrast(first, second), unlike || unknown ? el("p", {}, unlike || unknown)
       : forest("Difference of the effects of two sets of labels on topics", shown, "topic",
-        { ...scales.times, axis: "the topic's weight is larger by a factor of" })),
+        { ...scales.times, axis: "the topic's weight is larger by a factor of" }),
+      labels.is_approximate
+        ? el("p", {}, "Contrasts of merged topics are approximate here; label_contrasts is exact.") : null),
     el("p", {}, [...first, ...second].map((j, i) => [i ? " · " : "", labelLink(j)]))],
   };
 });
