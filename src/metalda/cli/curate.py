@@ -27,8 +27,8 @@ def curate(
         typer.Option(
             "--rename",
             metavar="TOPIC=NAME",
-            help="Name a topic, given its number or the name that it has; 7= takes it away. Repeat the option for "
-            "more.",
+            help="Name a topic, given its number or the name that it has; 7= takes its name away. Repeat the option "
+            "for more.",
             show_default=False,
         ),
     ] = None,
