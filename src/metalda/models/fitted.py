@@ -247,11 +247,17 @@ class Fitted:
         marginal: NDArray[np.float64] = (shares / max(shares.sum(), np.finfo(np.float64).tiny)) @ self.trained.phi.T
         return marginal
 
-    @cached_property
+    @property
     def phi_sums(self) -> NDArray[np.float64]:
-        """Return for each topic [topic, word] the sum of phi of the topic itself and all other topics of training."""
+        """Return the sums of phi [word] over all topics of training, hidden ones included.
+
+        With merged topics they are [topic, word]: a merged topic itself counts once, instead of its parts.
+        """
         phi = np.asarray(self.trained.phi.T, np.float64)
-        sums = np.repeat(phi.sum(axis=0)[None], self.n_topics, axis=0)
+        total: NDArray[np.float64] = phi.sum(axis=0)
+        if not self.curation.merged:
+            return total
+        sums = np.repeat(total[None], self.n_topics, axis=0)
         for place, part in enumerate(self.parts):
             if len(part) > 1:
                 sums[place] += self.phi[:, place] - phi[list(part)].sum(axis=0)
