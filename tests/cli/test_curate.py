@@ -55,12 +55,14 @@ def test_topics_whose_names_contain_an_equals_sign_are_merged(run: Run, trained:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "nothing to do: give --rename, --merge, --hide or --restore"),
+        ((), "nothing to do: give --rename, --merge, --hide, --show or --restore"),
         (("--rename", "9=x"), "no topic 9; topics are numbered 0 to 3"),
         (("--rename", "x=y"), "no topic is named 'x'; give its number"),
         (("--rename", "economy"), "--rename economy: expected TOPIC=NAME, such as 7=economy"),
         (("--rename", "=x"), "--rename =x: expected TOPIC=NAME"),
-        (("--rename", "1="), "the name of a topic must be a text that is not empty"),
+        (("--rename", "1=a\x1b[31mb"), "has characters that cannot be printed"),
+        (("--rename", f"1={'x' * 201}"), "has 201 characters"),
+        (("--show", "1"), "topic 1 is not hidden; hidden topics are: none"),
         (("--rename", "1=x", "--rename", "2=x"), "two topics would have the name 'x'"),
         (("--rename", "1=x", "--rename", "1=y"), "--rename names topic 1 twice"),
         (("--merge", "0,1", "--merge", "1,2"), "--merge: topic 1 is in two merges"),
@@ -80,8 +82,11 @@ def test_mistakes_are_one_line_and_nothing_is_saved(
     assert not (tmp_path / "other").exists()
 
 
-def test_names_are_escaped_on_the_terminal(run: Run, trained: Path, tmp_path: Path) -> None:
-    result = run("curate", trained, "--rename", "1=a\x1b[31mb", "-o", tmp_path / "other")
-    assert "\x1b" not in result.stdout
-    assert "\x1b" not in run("topics", tmp_path / "other", "--format", "csv").stdout
-    assert metalda.load(tmp_path / "other").fitted_.topic_names[1] == "a\x1b[31mb"
+def test_a_hidden_topic_is_shown_again_and_a_name_is_taken_away(run: Run, trained: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    assert (
+        run("curate", trained, "--rename", "1=one", "--rename", "2=two", "--hide", "0,two", "-o", folder).exit_code == 0
+    )
+    assert "topic 2 ('two') is hidden" in error_line(run("curate", folder, "--rename", "2=x"))
+    assert run("curate", folder, "--show", "two", "--rename", "one=", "-q").exit_code == 0
+    assert metalda.load(folder).get_feature_names_out().tolist() == ["topic1", "two", "topic3"]

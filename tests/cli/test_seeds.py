@@ -15,12 +15,12 @@ FITTING = ("--text", "body", "--iterations", "20", "-k", "3")
 
 @pytest.fixture(scope="module")
 def seeded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with seeds, of which one name is hostile; tests must not change it."""
+    """A model with seeds; tests must not change it."""
     from cli.helpers import news
 
     folder = tmp_path_factory.mktemp("seeds")
     (folder / "news.jsonl").write_text("".join(json.dumps(record) + "\n" for record in news()), encoding="utf-8")
-    (folder / "seeds.json").write_text(json.dumps({"weather": ["rain", "cloud*"], HOSTILE: ["dog"]}))
+    (folder / "seeds.json").write_text(json.dumps({"weather": ["rain", "cloud*"], "pets": ["dog"]}))
     seeds = ("--seeds", folder / "seeds.json", "--seed-weight", 50, "--min-df", 1)
     result = run("fit", folder / "news.jsonl", "-o", folder / "model", *FITTING, *seeds)
     assert result.exit_code == 0, result.output
@@ -33,11 +33,10 @@ def seeded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_topics_are_listed_with_their_names(run: Run, seeded: Path) -> None:
     assert metalda.load(seeded).seed_weight == 50
     as_json = json.loads(run("topics", seeded, "--format", "json").stdout)
-    assert [row["name"] for row in as_json] == ["weather", HOSTILE, ""]
+    assert [row["name"] for row in as_json] == ["weather", "pets", ""]
     table = run("topics", seeded).stdout
     assert table.splitlines()[0].split() == ["topic", "share", "name", "words"]
     assert "weather" in table
-    assert HOSTILE not in table
 
 
 def test_strengths_of_seeds_are_those_of_the_model_in_every_format(run: Run, seeded: Path) -> None:
@@ -49,7 +48,6 @@ def test_strengths_of_seeds_are_those_of_the_model_in_every_format(run: Run, see
     table = run("topics", seeded, "--seeds").stdout
     assert f"{expected['strength'][0]:.3g}" in table
     assert "before them it was 50" in table
-    assert HOSTILE not in table
 
 
 def test_a_csv_file_gives_the_same_seeds(run: Run, write: Write, data: Path, tmp_path: Path) -> None:
@@ -65,6 +63,8 @@ def test_a_csv_file_gives_the_same_seeds(run: Run, write: Write, data: Path, tmp
         ('{"a": ["rain"]', (), "seeds.json: is no JSON"),
         ('{"a": ["*"]}', (), "seeds.json: the topic 'a' has the seed '*'"),
         ('{"a": ["rain"], "a": ["dog"]}', (), "seeds.json: the topic 'a' is named twice"),
+        (json.dumps({HOSTILE: ["dog"]}), (), r"seeds: the name '\x1b[31mred' has characters that cannot be printed"),
+        ('{"topic1": ["dog"]}', (), "seeds.json: seeds: the name 'topic1' could be the number of a topic"),
         ('{"a": ["zebra"]}', (), "no seed of 'a' is in the vocabulary (zebra)"),
         ('{"a": ["rain"], "b": ["dog"]}', ("-k", "1"), "2 seed sets are more than the 1 topics"),
         ('{"a": ["rain"]}', ("--model", "lda"), "--seeds: --model lda uses no seed words"),

@@ -381,6 +381,86 @@ def test_names_of_seeds_are_renamed_and_merged() -> None:
     assert model.seed_strengths()["name"].tolist() == ["sky"]
 
 
+def test_the_name_of_a_seed_set_can_be_taken_away(tmp_path) -> None:
+    seeds = {"pets": ["cat"], "sky": ["rain"]}
+    texts = ["cat dog cat", "dog cat", "rain sun", "sun rain"] * 5
+    model = MetaLDA(3, seeds=seeds, n_iter=20, random_state=0, verbose=False).fit(texts)
+    model.rename({"pets": None}).save(tmp_path / "model")
+    assert metalda.load(tmp_path / "model").fitted_.topic_names == (None, "sky", None)
+    assert model.merge([0, 2]).fitted_.topic_names == (None, "sky"), "a merge does not bring it back"
+    model.rename({"sky": None})
+    assert model.seed_strengths()[["name", "set"]].values.tolist() == [["", "pets"], ["", "sky"]]
+    assert model.rename({0: "again"}).fitted_.topic_names == ("again", None)
+
+
+@pytest.mark.parametrize("n_chains", [1, 2])
+def test_seed_tokens_of_a_merged_topic_are_those_of_its_parts(n_chains: int) -> None:
+    seeds = {"first": ["cat", "rain"], "second": ["dog", "sun"]}  # against the documents
+    texts = ["cat dog cat dog", "dog cat dog", "rain sun rain", "sun rain sun"] * 5
+    model = MetaLDA(2, seeds=seeds, seed_weight=2, n_iter=20, n_chains=n_chains, random_state=0, verbose=False).fit(
+        texts
+    )
+    before = model.seed_strengths()
+    assert (before["in_topic"] < 1).all()
+    after = model.merge([0, 1]).seed_strengths()
+    np.testing.assert_allclose(after["in_topic"], 1)
+    assert after["tokens"].tolist() == before["tokens"].tolist()
+
+
+@pytest.mark.parametrize("words_by", ["relevance", "frex", "lift"])
+def test_words_of_a_topic_do_not_depend_on_hidden_topics(trained: MetaLDA, curated: MetaLDA, words_by: str) -> None:
+    own = trained.topic_words(1, 36, words_by)
+    pd.testing.assert_frame_equal(copy.copy(trained).hide([0, 2]).topic_words(1, 36, words_by), own)
+    pd.testing.assert_frame_equal(curated.topic_words(1, 36, words_by), own)
+    merged = copy.copy(trained).merge([0, 3])
+    pd.testing.assert_frame_equal(curated.topic_words(0, 36, words_by), merged.topic_words(0, 36, words_by))
+
+
+def test_words_and_automatic_names_of_a_report_do_not_depend_on_hidden_topics(trained, documents) -> None:
+    before = summarize(trained, documents)
+    after = summarize(copy.copy(trained).hide([0]), documents)
+    assert [topic.title for topic in after.topics] == [topic.title for topic in before.topics[1:]]
+    assert dict(zip(after.words.names, after.words.probabilities, strict=True)) == dict(
+        zip(before.words.names, before.words.probabilities, strict=True)
+    )
+
+
+def test_a_merged_topic_is_exclusive_to_itself(trained: MetaLDA) -> None:
+    fitted = copy.copy(trained).merge([0, 3]).fitted_
+    phi = trained.fitted_.phi.astype(float)
+    expected = fitted.phi[:, 0] + phi[:, [1, 2, 4, 5]].sum(axis=1)
+    np.testing.assert_allclose(fitted.phi_sums[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(fitted.phi_sums[1], phi.sum(axis=1), rtol=1e-6)
+
+
+def test_a_single_chain_is_without_curation(trained: MetaLDA, curated: MetaLDA) -> None:
+    (chain,) = curated.chains_
+    assert not chain.fitted_.curation
+    np.testing.assert_array_equal(chain.doc_topics_, trained.doc_topics_)
+    assert curated.fitted_.curation
+
+
+def test_hidden_topics_are_shown_again(model: LDA) -> None:
+    model.rename({3: "last"}).merge([0, 2]).hide([np.int64(0)]).hide(np.int64(1))
+    assert model.topics()["topic"].tolist() == [3]
+    assert model.show([2]).topics()["topic"].tolist() == [0, 3], "a part shows the merged topic"
+    assert model.hide("last").show("last").show(1).topics()["topic"].tolist() == [0, 1, 3]
+
+
+def test_documents_of_hidden_topics_only_have_no_topic() -> None:
+    labeled = LabeledLDA(n_iter=5, random_state=0, verbose=False)
+    given = Corpus.from_texts(["cat dog cat", "dog cat", "rain sun", "sun rain"], ["pets", "pets", "sky", "sky"])
+    model = labeled.fit(given)
+    model.rename({0: "pets"}).hide([1])
+    assert model.to_frame()["top_topic"].tolist() == ["pets", "pets", None, None]
+    assert model.typical_documents()["document"].tolist() == [0, 1]
+    assert model.typical_documents("pets", n=1)["document"].tolist() == [0]
+    shown = summarize(model, given)
+    assert shown.documents.topics == ((0,), (0,), (), ())
+    assert shown.documents.word_topics == ((0, 0, 0), (0, 0), (-1, -1), (-1, -1))
+    assert shown.topics[0].documents == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("act", "message"),
     [
@@ -400,7 +480,22 @@ def test_names_of_seeds_are_renamed_and_merged() -> None:
         (lambda m: m.hide([]), "hide needs topics"),
         (lambda m: m.hide([0, 1, 2, 3]), "all topics would be hidden: leave at least one"),
         (lambda m: m.hide([0]).hide([1, 2, 3]), "all topics would be hidden"),
-        (lambda m: m.hide([0]).rename({0: "x"}), "topic 0 is hidden; restore()"),
+        (lambda m: m.hide([0]).rename({0: "x"}), "topic 0 is hidden; show([0]) (metalda curate --show 0)"),
+        (lambda m: m.rename({0: "x"}).hide([0]).merge([1, 0]), "topic 0 ('x') is hidden; show([0])"),
+        (lambda m: m.rename({0: "x"}).hide([0]).topic_words("x"), "topic 0 ('x') is hidden; show([0])"),
+        (lambda m: m.rename({0: "x"}).hide([0]).rename({1: "x"}), "the name 'x': give each its own; topic 0, which is"),
+        (lambda m: m.rename({0: "x"}).hide([0, 1]).show([2]), "topic 2 is not hidden; hidden topics are: 0 ('x'), 1"),
+        (lambda m: m.show(["x"]), "topic 'x' is not hidden; hidden topics are: none"),
+        (lambda m: m.show(None), "show needs topics"),
+        (lambda m: m.hide(None), "hide needs topics"),
+        (lambda m: m.merge(None), "merge needs topics"),
+        (lambda m: m.merge(np.int64(1)), "merge needs two topics or more"),
+        (lambda m: m.rename({0: "a\x1bb"}), "cannot be printed"),
+        (lambda m: m.rename({0: "\ud800"}), "cannot be printed"),
+        (lambda m: m.merge([0, 1], "a\x00b"), "cannot be printed"),
+        (lambda m: m.rename({0: "x" * 201}), "has 201 characters: give one of at most 200"),
+        (lambda m: m.name_topics(None), "name_topics needs a function of words and documents, not None"),
+        (lambda m: m.name_topics(max, n_documents="x"), "n_documents must be a whole number"),
         (lambda m: m.hide([True]), "no topic True"),
         (lambda m: m.name_topics(lambda words, documents: 5), "must return a name or None, but for topic 0 it gave 5"),
     ],
@@ -451,6 +546,12 @@ def test_pyldavis_gets_proportions_that_sum_to_one(curated: MetaLDA, documents: 
         ("names", [[0, 5]], "must be a text"),
         ("names", [[9, "x"]], "topic 9"),
         ("names", [["0", "x"]], "must be an integer"),
+        ("names", [[0, " x"]], "has spaces around it"),
+        ("names", [[0, "a\u0007"]], "cannot be printed"),
+        ("names", [[0]], r"a topic and its name must be a list of 2, not \[0\]"),
+        ("names", 3, "names of the curation must be a list, not 3"),
+        ("merged", [3], "merged topics must be a list, not 3"),
+        ("hidden", None, "hidden of the curation must be a list, not None"),
         ("merged", [[0, 3], [3, 4]], "in two merges"),
         ("merged", [[0, 9]], "not one of the 6 topics"),
         ("merged", [[3, 0]], "in the order of their numbers"),
@@ -466,3 +567,8 @@ def test_a_damaged_curation_is_refused(saved, tmp_path, field, value, message) -
     write_folder(tmp_path / "model", "model", document, arrays)
     with pytest.raises(StorageError, match=message):
         metalda.load(tmp_path / "model")
+
+
+def test_names_are_written_in_any_script(model: LDA) -> None:
+    model.rename({0: "  می\u200cخواهم  ", 1: "two\u3000words\n"})
+    assert model.fitted_.topic_names[:2] == ("می\u200cخواهم", "two words")

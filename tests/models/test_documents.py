@@ -8,7 +8,7 @@ import pytest
 
 import metalda
 from contracts import CASES, QUICK, Case, corpus, quietly
-from metalda import LDA, Corpus, MetaLDA
+from metalda import LDA, Corpus, MetaLDA, write_network
 from metalda.errors import InputError
 
 PETS, SKY = ["cat", "dog", "cow", "pig"], ["rain", "sun", "fog", "hail"]
@@ -86,7 +86,7 @@ def test_all_topics_and_labels_of_documents(model, documents):
     [
         ({"topic": 9}, "no topic 9; topics are numbered 0 to 2"),
         ({"topic": "x"}, "no topic is named 'x'; names are: 'animals'"),
-        ({"n": 0}, "n must be a whole number of at least 1, not 0"),
+        ({"n": 0}, "n must be at least 1, not 0"),
         ({"label": "lefft"}, "no label 'lefft'; did you mean"),
         ({"label": "left", "corpus": None}, "label= chooses among the documents of a corpus: give corpus="),
     ],
@@ -209,5 +209,37 @@ def test_curated_topics_are_those_of_all_tables(model, documents, tmp_path):
     curated.restore().hide([0])
     assert curated.typical_documents(n=1, corpus=documents)["topic"].tolist() == [1, 2]
     assert curated.to_frame(documents).columns.tolist()[-2:] == ["topic1", "topic2"]
-    with pytest.raises(InputError, match="topic 0 is hidden"):
+    with pytest.raises(InputError, match=r"topic 0 \('animals'\) is hidden"):
         curated.typical_documents(0, corpus=documents)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda m, d: m.typical_documents(corpus=d, label=3), "label must be a label or a list of labels, not 3"),
+        (lambda m, d: m.typical_documents(corpus=d, label=[]), r"label must be a label or a list of labels, not \[\]"),
+        (lambda m, d: m.words_frame("x"), "top_n must be a whole number of at least 1, not 'x'"),
+        (lambda m, d: m.topic_words(0, 0), "top_n must be at least 1, not 0"),
+        (lambda m, d: m.similar_topics("x"), "min_similarity must lie between 0 and 1, not 'x'"),
+        (lambda m, d: m.topic_correlations(interval="x"), "interval must lie between 0 and 1, not 'x'"),
+        (lambda m, d: write_network(m, "x", min_correlation="x"), "min_correlation must lie between 0 and 1, not 'x'"),
+        (lambda m, d: d.with_texts(5), "texts must be a list with a text per document, not 5"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_one_line(model, documents, act, message):
+    with pytest.raises(InputError, match=message) as error:
+        act(model, documents)
+    assert "\n" not in str(error.value)
+
+
+def test_topics_may_be_named_like_other_columns():
+    frame = pd.DataFrame({"text": ["cat dog", "rain sun"] * 5, "party": list("ab") * 5, "text_2": list("xy") * 5})
+    given = Corpus.from_frame(frame, labels=["party", "text_2"], keep_text=True)
+    model = LDA(4, n_iter=5, random_state=0, verbose=False).fit(given)
+    model.rename({0: "document", 1: "text", 2: "top_topic", 3: "party"})
+    found = model.to_frame(given, text=True)
+    topics = ["document_2", "text_2", "top_topic_2", "party"]
+    assert found.columns.tolist() == ["document", "party_2", "text_2_2", "text", "top_topic", *topics]
+    assert found["document"].tolist() == list(range(10))
+    assert set(found["top_topic"]) <= {"document", "text", "top_topic", "party"}
+    np.testing.assert_array_equal(found[topics], model.transform(given))

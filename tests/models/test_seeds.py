@@ -141,6 +141,8 @@ def test_threads_do_not_change_the_result():
         ({"seeds": {"a": ["zebra"]}}, r"no seed of 'a' is in the vocabulary \(zebra\)"),
         ({"seeds": {"a": [""]}}, "'a' has an empty seed"),
         ({"seeds": ["rain"]}, "seeds"),
+        ({"seeds": {"topic1": ["rain"]}}, "seeds: the name 'topic1' could be the number of a topic"),
+        ({"seeds": {"a\x00": ["rain"]}}, "seeds: the name .* cannot be printed"),
         ({"seed_weight": 1}, "seed_weight"),
     ],
 )

@@ -27,7 +27,8 @@ def curate(
         typer.Option(
             "--rename",
             metavar="TOPIC=NAME",
-            help="Name a topic, given its number or the name that it has. Repeat the option for more.",
+            help="Name a topic, given its number or the name that it has; 7= takes its name away. Repeat the option "
+            "for more.",
             show_default=False,
         ),
     ] = None,
@@ -43,6 +44,12 @@ def curate(
     hide: Annotated[
         list[str] | None,
         typer.Option("--hide", metavar="TOPIC,…", help="Hide topics, given by number or name.", show_default=False),
+    ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show", metavar="TOPIC,…", help="Show hidden topics again, given by number or name.", show_default=False
+        ),
     ] = None,
     restore: Annotated[
         bool, typer.Option("--restore", help="Undo all names, merges and hidden topics, before the other options.")
@@ -63,19 +70,22 @@ def curate(
 ) -> None:
     """Name, merge and hide topics, and save the model. All other commands show the topics as they are then.
 
-    Topics keep their numbers; a merged topic has the smallest number of its parts. --rename comes before --merge, and
-    --merge before --hide. The draws of the model do not change: --restore brings all topics back.
+    Topics keep their numbers; a merged topic has the smallest number of its parts. Options are applied in the
+    order --restore, --show, --rename, --merge, --hide. The draws of the model do not change: --restore brings all
+    topics back.
     """
     import metalda
     from metalda.storage import check_writable
 
-    if not (rename or merge or hide or restore):
-        raise InputError("nothing to do: give --rename, --merge, --hide or --restore")
+    if not (rename or merge or hide or show or restore):
+        raise InputError("nothing to do: give --rename, --merge, --hide, --show or --restore")
     target = model if output is None else output
     check_writable(target)
     fitted = metalda.load(model)
     if restore:
         fitted.restore()
+    if show:
+        fitted.show(options.topics("--show", show))
     if rename:
         fitted.rename(_names(rename))
     if merge:
@@ -90,7 +100,7 @@ def curate(
 
 
 def _names(texts: list[str]) -> dict[int | str, str | None]:
-    """Parse ``7=economy``."""
+    """Parse ``7=economy``, and ``7=``, which takes the name away."""
     names: dict[int | str, str | None] = {}
     for text in texts:
         topic, equals, name = text.partition("=")
@@ -98,7 +108,7 @@ def _names(texts: list[str]) -> dict[int | str, str | None]:
             raise InputError(f"--rename {text}: expected TOPIC=NAME, such as 7=economy")
         if (found := options.as_topic(topic.strip())) in names:
             raise InputError(f"--rename names topic {topic.strip()} twice: choose one name")
-        names[found] = name
+        names[found] = name if name.strip() else None
     return names
 
 

@@ -573,6 +573,8 @@ class Corpus:
             return replace(self, texts=None)
         if isinstance(texts, str):
             raise InputError("texts must be a list with a text per document, not one string")
+        if not isinstance(texts, Iterable):
+            raise InputError(f"texts must be a list with a text per document, not {texts!r}")
         return replace(self, texts=tuple(_checked_text(i, text) for i, text in enumerate(as_list(texts))))
 
     def without_labels(self) -> Corpus:

@@ -19,6 +19,7 @@ from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, hint
 from metalda.meta.word_features import as_vocabulary
 from metalda.storage import Remote, locate
+from metalda.utils.names import check_name
 
 GROUP = "seeds"  # the source of the features of seed sets
 _MOST_SHOWN = 20
@@ -67,9 +68,10 @@ class Seeds:
             raise InputError("seeds is empty: give lists of words by the names of topics, or leave it out")
         names = []
         for topic in mapping:
-            if not isinstance(topic, str) or not topic.strip():
-                raise InputError(f"seeds: the name of a topic must be a text, not {topic!r}")
-            names.append(topic.strip())
+            try:
+                names.append(check_name(topic))
+            except InputError as error:
+                raise InputError(f"seeds: {error}") from None
         if (repeated := first_duplicate(names)) is not None:
             raise InputError(f"seeds: the topic {repeated!r} is named twice; give it one list of words")
         return cls(

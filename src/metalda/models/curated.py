@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from metalda.errors import InputError
 from metalda.models.chains import in_chain
-from metalda.models.curation import Curation, check_name, merge_words
+from metalda.models.curation import Curation, merge_words
 from metalda.models.fitted import Fitted, top_indices
 from metalda.models.transform import FoldingIn
+from metalda.utils.arguments import check_count
 from metalda.utils.keywords import names_wrong_keywords
+from metalda.utils.names import check_name, unused
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,7 +32,8 @@ class CuratedModel(FoldingIn):
         Parameters
         ----------
         names : mapping
-            Names by the numbers of topics, or by the names that they have; None takes a name away. Names are distinct.
+            Names by the numbers of topics, or by the names that they have; None takes a name away, also that of a seed
+            set. Names are distinct and printable, and have at most 200 characters.
 
         Examples
         --------
@@ -44,7 +47,8 @@ class CuratedModel(FoldingIn):
             raise InputError("rename needs names by topic, such as {7: 'economy'}")
         topics = self._numbers(names, "rename")
         given = [None if name is None else check_name(name) for name in names.values()]
-        return self._curate(self.fitted_.curation.rename(dict(zip(topics, given, strict=True))))
+        seeds = self.fitted_.trained.topic_names
+        return self._curate(self.fitted_.curation.rename(dict(zip(topics, given, strict=True)), seeds))
 
     def merge(self, topics: Iterable[Topic], name: str | None = None) -> Self:
         """Merge topics into one.
@@ -76,12 +80,12 @@ class CuratedModel(FoldingIn):
             name = next((own for own in found if own is not None), None)
         else:
             name = check_name(name)
-        return self._curate(fitted.curation.merge(numbers, name))
+        return self._curate(fitted.curation.merge(numbers, name, fitted.trained.topic_names))
 
     def hide(self, topics: Iterable[Topic]) -> Self:
-        """Hide topics: no table, plot, report or file shows them.
+        """Hide topics: no table, plot, report or file shows them, until `show` does.
 
-        The proportions of the others stay as they are, so that they sum to less than 1.
+        The proportions and the words of the others stay as they are, so that proportions sum to less than 1.
 
         Parameters
         ----------
@@ -89,6 +93,24 @@ class CuratedModel(FoldingIn):
             Topics by number or name.
         """
         return self._curate(self.fitted_.curation.hide(self._numbers(topics, "hide")))
+
+    def show(self, topics: Iterable[Topic]) -> Self:
+        """Show hidden topics again.
+
+        Parameters
+        ----------
+        topics : list of int or str
+            Hidden topics by number or name.
+
+        Examples
+        --------
+        >>> from metalda import LDA
+        >>> model = LDA(3, n_iter=20, random_state=0, verbose=False).fit(["cat dog cat", "rain sun rain"] * 5)
+        >>> model.hide([0, 2]).show([2]).topics()["topic"].tolist()
+        [1, 2]
+        """
+        fitted = self.fitted_
+        return self._curate(fitted.curation.show([fitted.find_hidden(topic) for topic in _listed(topics, "show")]))
 
     def restore(self) -> Self:
         """Undo `rename`, `merge` and `hide`: show all topics as they were trained."""
@@ -128,9 +150,11 @@ class CuratedModel(FoldingIn):
         >>> sorted(model.topics()["name"])
         ['cat and dog', 'rain and sun']
         """
-        fitted = self.fitted_
+        if not callable(function):
+            raise InputError(f"name_topics needs a function of words and documents, not {function!r}")
+        fitted, n_documents = self.fitted_, check_count("n_documents", n_documents)
         documents = [[] for _ in range(fitted.n_topics)] if X is None else self._typical_texts(X, n_documents)
-        taken = {name for name in self._all_names() if name is not None}
+        taken = {name for name in fitted.all_names.values() if name is not None}
         names: dict[Topic, str | None] = {}
         for k, words in enumerate(self.top_words(top_n)):
             if fitted.is_background[k] or (fitted.topic_names and fitted.topic_names[k] is not None):
@@ -141,7 +165,7 @@ class CuratedModel(FoldingIn):
                 continue
             if not isinstance(name, str) or not name.split():
                 raise InputError(f"the function must return a name or None, but for topic {number} it gave {name!r}")
-            names[number] = unique = _unused(check_name(" ".join(name.split())), taken)
+            names[number] = unique = unused(check_name(" ".join(name.split())), taken)
             taken.add(unique)
         return self.rename(names) if names else self
 
@@ -176,18 +200,11 @@ class CuratedModel(FoldingIn):
     def _numbers(self, topics: Iterable[Topic], what: str) -> list[int]:
         """Return the numbers of topics that are shown, given by number or name."""
         fitted = self.fitted_
-        given = [topics] if isinstance(topics, int | str) else list(topics)
-        if not given:
-            raise InputError(f"{what} needs topics: give their numbers or names")
+        given = _listed(topics, what)
         numbers = [int(fitted.topic_numbers[fitted.find_topic(topic)]) for topic in given]
         if len(set(numbers)) < len(numbers):
             raise InputError(f"{what}: a topic is given twice ({', '.join(map(repr, given))}); give each once")
         return numbers
-
-    def _all_names(self) -> list[str | None]:
-        """Return the names of all topics, also of hidden ones."""
-        curation, trained = self.fitted_.curation, self.fitted_.trained
-        return [curation.name_of(group, trained.topic_names) for group in curation.groups(trained.n_topics)]
 
     def _typical_texts(self, X: object, n_documents: int) -> list[list[str]]:
         """Return for each topic the documents with its largest proportions, as written if the corpus has texts."""
@@ -195,14 +212,19 @@ class CuratedModel(FoldingIn):
         texts = corpus.texts
         theta = np.asarray(self.transform(corpus))
         return [
-            [" ".join(corpus.document(d)) if texts is None else texts[d] for d in top_indices(column, n_documents)]
+            [
+                " ".join(corpus.document(d)) if texts is None else texts[d]
+                for d in top_indices(column, n_documents)
+                if column[d] > 0
+            ]
             for column in theta.T
         ]
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    """Return the name, with a number if it is used already."""
-    unique, n = name, 2
-    while unique in taken:
-        unique, n = f"{name} ({n})", n + 1
-    return unique
+def _listed(topics: object, what: str) -> list[Topic]:
+    """Return topics as a list; one topic may be given without it."""
+    if isinstance(topics, int | np.integer | str):
+        return [topics if isinstance(topics, bool | str) else int(topics)]
+    if not isinstance(topics, Iterable) or not (given := list(topics)):
+        raise InputError(f"{what} needs topics: give their numbers or names, such as [3, 8], not {topics!r}")
+    return given

@@ -7,7 +7,6 @@ sums within each draw, and its words are the mean of those of its parts, weighte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,18 +17,18 @@ from numpy.typing import NDArray
 from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError
 from metalda.samplers import Draw
-from metalda.utils.checks import check_integer, check_keys, check_object
+from metalda.utils.checks import check_integer, check_keys, check_list, check_object
+from metalda.utils.names import check_name
 
 Parts = Sequence[tuple[int, ...]]  # of each shown topic: the topics of the trained model that it consists of
 Floats = NDArray[np.floating]
-_TAKEN = re.compile(r"[0-9]+|topic[0-9]+")  # how topics without a name are called
 
 
 @dataclass(frozen=True)
 class Curation:
     """Names of topics, groups of merged topics, and hidden topics, all by the numbers of the trained topics."""
 
-    names: Mapping[int, str] = field(default_factory=dict)
+    names: Mapping[int, str | None] = field(default_factory=dict)  # None: the name of a seed set was taken away
     merged: tuple[tuple[int, ...], ...] = ()  # disjoint groups of two topics or more, ascending
     hidden: frozenset[int] = frozenset()
 
@@ -51,17 +50,22 @@ class Curation:
             return self.names[group[0]]
         return next((given[topic] for topic in group if given and given[topic] is not None), None)
 
-    def rename(self, names: Mapping[int, str | None]) -> Curation:
-        """Return a curation with these names; None takes a name away."""
-        kept = {topic: name for topic, name in {**self.names, **names}.items() if name is not None}
-        return Curation({topic: kept[topic] for topic in sorted(kept)}, self.merged, self.hidden)
+    def rename(self, names: Mapping[int, str | None], given: Sequence[str | None]) -> Curation:
+        """Return a curation with these names; None takes a name away, also one that was given before."""
+        parts = {group[0]: group for group in self.merged}
+        kept = {
+            topic: name
+            for topic, name in sorted({**self.names, **names}.items())
+            if name is not None or _had_name(parts.get(topic, (topic,)), given)
+        }
+        return Curation(kept, self.merged, self.hidden)
 
-    def merge(self, topics: Sequence[int], name: str | None) -> Curation:
+    def merge(self, topics: Sequence[int], name: str | None, given: Sequence[str | None]) -> Curation:
         """Return a curation in which these topics, which may be merged ones, are one."""
         before = {group[0]: group for group in self.merged}
         group = tuple(sorted(part for topic in topics for part in before.get(topic, (topic,))))
         names = {topic: own for topic, own in self.names.items() if topic not in topics}
-        if name is not None:
+        if name is not None or _had_name(group, given):
             names[group[0]] = name
         others = [own for own in self.merged if own[0] not in topics]
         return Curation(dict(sorted(names.items())), tuple(sorted([*others, group])), self.hidden)
@@ -69,6 +73,10 @@ class Curation:
     def hide(self, topics: Iterable[int]) -> Curation:
         """Return a curation in which these topics are hidden as well."""
         return Curation(self.names, self.merged, self.hidden.union(topics))
+
+    def show(self, topics: Iterable[int]) -> Curation:
+        """Return a curation in which these topics are not hidden."""
+        return Curation(self.names, self.merged, self.hidden.difference(topics))
 
     def check(self, n_topics: int, given: Sequence[str | None]) -> None:
         """Raise InputError unless the curation fits a model with these topics and given names."""
@@ -87,10 +95,13 @@ class Curation:
         if not self.parts(n_topics):
             raise InputError("all topics would be hidden: leave at least one")
         for name in self.names.values():
-            check_name(name)
-        names = [own for group in groups if (own := self.name_of(group, given)) is not None]
-        if (twice := first_duplicate(names)) is not None:
-            raise InputError(f"two topics would have the name {twice!r}: give each its own")
+            if name is not None and check_name(name) != name:
+                raise InputError(f"the name {name!r} has spaces around it")
+        names = {group[0]: own for group in groups if (own := self.name_of(group, given)) is not None}
+        if (twice := first_duplicate(names.values())) is not None:
+            hidden = [topic for topic, own in names.items() if own == twice and topic in self.hidden]
+            which = f"; topic {hidden[0]}, which is hidden, has it" if hidden else ""
+            raise InputError(f"two topics would have the name {twice!r}: give each its own{which}")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data for `from_json`."""
@@ -104,22 +115,20 @@ class Curation:
     def from_json(cls, saved: Any) -> Curation:
         """Return the curation that `to_json` returned; `check` compares it with the model."""
         check_keys("curation", check_object("curation", saved), ("names", "merged", "hidden"))
-        pairs = [(check_integer("a topic", topic, 0), name) for topic, name in saved["names"]]
-        merged = tuple(tuple(check_integer("a topic", topic, 0) for topic in group) for group in saved["merged"])
-        hidden = [check_integer("a topic", topic, 0) for topic in saved["hidden"]]
+        lists = {name: check_list(f"{name} of the curation", saved[name]) for name in ("names", "merged", "hidden")}
+        named = [check_list("a topic and its name", pair, 2) for pair in lists["names"]]
+        groups = [check_list("merged topics", group) for group in lists["merged"]]
+        pairs = [(check_integer("a topic", topic, 0), name) for topic, name in named]
+        merged = tuple(tuple(check_integer("a topic", topic, 0) for topic in group) for group in groups)
+        hidden = [check_integer("a topic", topic, 0) for topic in lists["hidden"]]
         for topics in ([topic for topic, _ in pairs], hidden):
             if (repeated := first_duplicate(topics)) is not None:
                 raise InputError(f"curation has topic {repeated} twice")
         return cls(dict(pairs), merged, frozenset(hidden))
 
 
-def check_name(name: object) -> str:
-    """Return the name of a topic without spaces around it; InputError if it is none."""
-    if not isinstance(name, str) or not name.strip():
-        raise InputError(f"the name of a topic must be a text that is not empty, not {name!r}")
-    if _TAKEN.fullmatch(name.strip()):
-        raise InputError(f"the name {name.strip()!r} could be the number of a topic: choose another")
-    return name.strip()
+def _had_name(group: Sequence[int], given: Sequence[str | None]) -> bool:
+    return any(given and given[topic] is not None for topic in group)
 
 
 def sum_parts(values: Floats, parts: Parts) -> Floats:

@@ -18,7 +18,9 @@ from metalda.models.curated import CuratedModel
 from metalda.models.effects import check_interval
 from metalda.models.fitted import top_indices
 from metalda.models.word_scores import WORD_SCORES
+from metalda.utils.arguments import as_number, check_count
 from metalda.utils.keywords import names_wrong_keywords
+from metalda.utils.names import unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +45,7 @@ class DocumentTables(CuratedModel):
         topic : int or str, optional
             The number or the name of a topic; all topics by default.
         n : int
-            The number of documents of a topic.
+            The number of documents of a topic. Documents without the topic are left out.
         corpus : Corpus, or any other input of `transform`, optional
             The documents, such as the training documents. Without it, the table has the positions and proportions of
             the training documents, because a model keeps no texts.
@@ -69,9 +71,7 @@ class DocumentTables(CuratedModel):
         """
         import pandas as pd
 
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n must be a whole number of at least 1, not {n!r}")
-        fitted = self.fitted_
+        fitted, n = self.fitted_, check_count("n", n)
         topics = range(fitted.n_topics) if topic is None else [fitted.find_topic(topic)]
         if corpus is None:
             if label is not None:
@@ -84,7 +84,7 @@ class DocumentTables(CuratedModel):
             if not len(chosen):
                 raise InputError(f"no document has the label {label!r}")
             theta = np.asarray(self.transform(documents[chosen]), np.float32)
-        best = [(k, top_indices(theta[:, k], int(n))) for k in topics]
+        best = [(k, own[theta[own, k] > 0]) for k in topics for own in [top_indices(theta[:, k], n)]]
         places = np.concatenate([own for _, own in best])
         of_topic = np.repeat([k for k, _ in best], [len(own) for _, own in best])
         rows = chosen[places]
@@ -173,7 +173,7 @@ class DocumentTables(CuratedModel):
         """
         import pandas as pd
 
-        if not 0 <= min_similarity <= 1:
+        if not 0 <= as_number(min_similarity) <= 1:
             raise InputError(f"min_similarity must lie between 0 and 1, not {min_similarity!r}")
         similarity = bhattacharyya(self.fitted_.phi, self.fitted_.phi)
         first, second = np.triu_indices(self.fitted_.n_topics, 1)
@@ -198,7 +198,8 @@ class DocumentTables(CuratedModel):
         DataFrame
             `id` if documents have ids, or their positions as `document`; a column for each label column and number of
             the corpus, `text`, `top_topic`, and a column for each topic under its name. A document with several labels
-            of a column has a list of them.
+            of a column has a list of them. `top_topic` is None for a document of hidden topics only. A topic with the
+            name of another column, such as ``text``, has the column ``text_2``.
 
         Examples
         --------
@@ -211,6 +212,8 @@ class DocumentTables(CuratedModel):
         import pandas as pd
 
         names = [str(name) for name in self.get_feature_names_out()]
+        taken = {"document", "id", "text", "top_topic"}
+        topics = [_add_unused(name, taken) for name in names]
         if corpus is None:
             if text:
                 raise InputError("text=True needs the documents: give corpus=")
@@ -226,14 +229,16 @@ class DocumentTables(CuratedModel):
             theta = np.asarray(self.transform(documents), np.float32)
             ids = documents.ids
             columns = {"document": np.arange(len(documents))} if ids is None else {"id": _objects(ids)}
-            taken = {*columns, *names, "text", "top_topic"}
+            taken = {*columns, *topics, "text", "top_topic"}
             for name, values in metadata_columns(documents).items():
                 is_number = all(isinstance(value, int | float) for value in values)
-                columns[_unused(name, taken)] = values if is_number else _objects(values)
+                columns[_add_unused(name, taken)] = values if is_number else _objects(values)
             if text and documents.texts is not None:
                 columns["text"] = _objects(documents.texts)
-        columns["top_topic"] = np.array(names, dtype=object)[theta.argmax(axis=1)]
-        return pd.concat([pd.DataFrame(columns), pd.DataFrame(theta, columns=names)], axis=1)
+        has = theta.max(axis=1) > 0  # a document may have hidden topics only
+        best = zip(theta.argmax(axis=1).tolist(), has.tolist(), strict=True)
+        columns["top_topic"] = _objects(names[k] if has_topic else None for k, has_topic in best)
+        return pd.concat([pd.DataFrame(columns), pd.DataFrame(theta, columns=topics)], axis=1)
 
     @names_wrong_keywords()
     def words_frame(self, top_n: int = 100) -> pd.DataFrame:
@@ -252,9 +257,7 @@ class DocumentTables(CuratedModel):
         """
         import pandas as pd
 
-        if top_n < 1:
-            raise InputError(f"top_n must be at least 1, not {top_n}")
-        best = top_indices(self.components_, top_n)
+        best = top_indices(self.components_, check_count("top_n", top_n))
         topics = np.repeat(np.arange(len(best)), best.shape[1])
         words = best.ravel()
         scores = {by: self._word_scores(by)[topics, words] for by in WORD_SCORES}
@@ -299,7 +302,10 @@ def _has_labels(corpus: Corpus, label: str | Iterable[str]) -> NDArray[np.bool_]
         raise InputError(
             "label= chooses documents by their labels, but the corpus has none; read them with labels= (--labels)"
         )
-    names = LabelIndex(corpus.label_names, owner="corpus").require_all(label)
+    given = [label] if isinstance(label, str) or not isinstance(label, Iterable) else list(label)
+    if not given or not all(isinstance(each, str) for each in given):
+        raise InputError(f"label must be a label or a list of labels, not {label!r}")
+    names = LabelIndex(corpus.label_names, owner="corpus").require_all(given)
     columns = [corpus.label_names.index(name) for name in names]
     has: NDArray[np.bool_] = (corpus.labels.matrix[:, columns].toarray() != 0).all(axis=1)
     return has
@@ -328,10 +334,7 @@ def _correlate(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     return correlations
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    """Return the name of a column, with a number if there is one with this name already."""
-    unique, n = name, 2
-    while unique in taken:
-        unique, n = f"{name}_{n}", n + 1
-    taken.add(unique)
+def _add_unused(name: str, taken: set[str]) -> str:
+    """Return the name of a column, with a number if there is one with this name already, and add it to those."""
+    taken.add(unique := unused(name, taken, "{}_{}"))
     return unique

@@ -19,6 +19,7 @@ from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import NO_PARTNER, by_chains, in_chain
 from metalda.models.curation import Parts, sum_parts
 from metalda.models.fitted import Fitted, FittedModel, available_if
+from metalda.utils.arguments import as_number
 from metalda.utils.convergence import rank_rhat, tail_ess
 
 if TYPE_CHECKING:
@@ -466,7 +467,7 @@ def table_of_draws(
 
 def check_interval(interval: float) -> None:
     """Raise InputError unless this is the probability of an interval."""
-    if not 0 < interval < 1:
+    if not 0 < as_number(interval) < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
 
 

@@ -23,6 +23,7 @@ from metalda.models.curation import Curation, Floats, sum_parts
 from metalda.models.word_scores import score_words
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
+from metalda.utils.arguments import check_count
 from metalda.utils.checks import Arrays
 from metalda.utils.markup import frame_html
 
@@ -169,17 +170,53 @@ class Fitted:
         if isinstance(topic, str):
             if topic in self.topic_names:
                 return self.topic_names.index(topic)
+            if (hidden := next((k for k in self.curation.hidden if self.all_names[k] == topic), None)) is not None:
+                raise InputError(self._hidden(hidden))
             known = ", ".join(repr(name) for name in self.topic_names if name is not None)
             raise InputError(f"no topic is named {topic!r}; " + (f"names are: {known}" if known else "give its number"))
+        whole = self._whole(topic)
+        if whole in self.curation.hidden:
+            raise InputError(self._hidden(whole))
+        if whole != topic:
+            raise InputError(f"topic {topic} was merged into topic {whole}: give that number")
+        return self._positions[whole]
+
+    def find_hidden(self, topic: int | str) -> int:
+        """Return the number of a hidden topic, given its number or its name; InputError if there is none."""
+        if isinstance(topic, str):
+            found = [number for number in self.curation.hidden if self.all_names[number] == topic]
+        else:
+            found = [number for number in (self._whole(topic),) if number in self.curation.hidden]
+        if not found:
+            hidden = ", ".join(map(self._title, sorted(self.curation.hidden)))
+            raise InputError(f"topic {topic!r} is not hidden; hidden topics are: {hidden or 'none'}")
+        return found[0]
+
+    def _whole(self, topic: int) -> int:
+        """Return the number of the topic that a topic of training is now part of, or itself."""
         n_topics = self.trained.n_topics
         if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
             raise InputError(f"no topic {topic!r}; topics are numbered 0 to {n_topics - 1}")
-        if topic in self._positions:
-            return self._positions[int(topic)]
-        whole = next(group[0] for group in self.curation.groups(n_topics) if topic in group)
-        if whole in self.curation.hidden:
-            raise InputError(f"topic {topic} is hidden; restore() (metalda curate --restore) shows it again")
-        raise InputError(f"topic {topic} was merged into topic {whole}: give that number")
+        return self._wholes[int(topic)]
+
+    @cached_property
+    def _wholes(self) -> dict[int, int]:
+        return {topic: group[0] for group in self.curation.groups(self.trained.n_topics) for topic in group}
+
+    def _title(self, number: int) -> str:
+        """Return the number of a topic and its name, if it has one."""
+        name = self.all_names[number]
+        return str(number) if name is None else f"{number} ({name!r})"
+
+    def _hidden(self, number: int) -> str:
+        title = self._title(number)
+        return f"topic {title} is hidden; show([{number}]) (metalda curate --show {number}) shows it again"
+
+    @cached_property
+    def all_names(self) -> dict[int, str | None]:
+        """Return the names of all topics by number, also of hidden ones."""
+        groups, given = self.curation.groups(self.trained.n_topics), self.trained.topic_names
+        return {group[0]: self.curation.name_of(group, given) for group in groups}
 
     @cached_property
     def _positions(self) -> dict[int, int]:
@@ -202,6 +239,29 @@ class Fitted:
         totals = np.mean([draw.topic_totals for draw in self.draws], axis=0)
         shares: NDArray[np.float64] = totals / max(totals.sum(), 1)
         return shares
+
+    @cached_property
+    def word_probabilities(self) -> NDArray[np.float64]:
+        """Return p(word) over all topics of training, so that hiding and merging topics do not change it."""
+        shares = self.trained.topic_shares
+        marginal: NDArray[np.float64] = (shares / max(shares.sum(), np.finfo(np.float64).tiny)) @ self.trained.phi.T
+        return marginal
+
+    @property
+    def phi_sums(self) -> NDArray[np.float64]:
+        """Return the sums of phi [word] over all topics of training, hidden ones included.
+
+        With merged topics they are [topic, word]: a merged topic itself counts once, instead of its parts.
+        """
+        phi = np.asarray(self.trained.phi.T, np.float64)
+        total: NDArray[np.float64] = phi.sum(axis=0)
+        if not self.curation.merged:
+            return total
+        sums = np.repeat(total[None], self.n_topics, axis=0)
+        for place, part in enumerate(self.parts):
+            if len(part) > 1:
+                sums[place] += self.phi[:, place] - phi[list(part)].sum(axis=0)
+        return sums
 
     @cached_property
     def is_background(self) -> NDArray[np.bool_]:
@@ -248,10 +308,10 @@ class FittedModel(BaseEstimator):
     @property
     def chains_(self) -> tuple[Self, ...]:
         """The chains of the fit, each as a fitted model of its own, with its own topics, without curation."""
-        if not self.fitted_.chains:
+        if not self.fitted_.chains and not self.fitted_.curation:
             return (self,)
         models = []
-        for fitted in self.fitted_.chains:
+        for fitted in self.fitted_.chains or (self.fitted_.trained,):
             model = copy(self).set_params(n_chains=1)
             model._fitted = fitted
             models.append(model)
@@ -367,9 +427,7 @@ class FittedModel(BaseEstimator):
         >>> model.top_words(2)
         [['cat', 'dog']]
         """
-        vocabulary = self.fitted_.vocabulary
-        if top_n < 1:
-            raise InputError(f"top_n must be at least 1, not {top_n}")
+        vocabulary, top_n = self.fitted_.vocabulary, check_count("top_n", top_n)
         return [[vocabulary[v] for v in row] for row in top_indices(self._word_scores(words_by), top_n)]
 
     def topic_words(self, topic: int | str, top_n: int = 10, words_by: str = "probability") -> pd.DataFrame:
@@ -379,7 +437,7 @@ class FittedModel(BaseEstimator):
         """
         import pandas as pd
 
-        fitted = self.fitted_
+        fitted, top_n = self.fitted_, check_count("top_n", top_n)
         k = fitted.find_topic(topic)
         scores = self._word_scores(words_by)[k]
         best = top_indices(scores, top_n)
@@ -391,7 +449,8 @@ class FittedModel(BaseEstimator):
         """Return the scores of words [topic, word]."""
         if by == "probability":
             return self.components_
-        return score_words(self.components_, self.fitted_.topic_shares, by)
+        fitted = self.fitted_
+        return score_words(fitted.phi.T, fitted.word_probabilities, fitted.phi_sums, by)
 
     def _repr_html_inner(self) -> str:
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""

@@ -216,7 +216,7 @@ class MetaLDA(TopicModel, WordingTables):
               did without its seeds.
             - `words`: the words of the vocabulary that the seeds match.
             - `tokens`: the occurrences of these words in the training documents, and `in_topic` the share of them
-              that is assigned to the topic.
+              that is assigned to the topic; to all its parts if it was merged.
             - `chains`, after a fit with several chains.
 
         Examples

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from metalda.models.fitted import Fitted
+from metalda.utils.names import unused
 
 _LAMBDA = 0.3  # of relevance: little weight for words that are frequent in all topics
 _WORDS, _MORE = 2, 5  # of a name, and of one that another topic would have too
@@ -21,12 +22,12 @@ def automatic_names(fitted: Fitted) -> list[str]:
     """
     tiny = np.finfo(np.float64).tiny
     phi = np.maximum(fitted.phi.T.astype(np.float64), tiny)
-    log_marginal = np.log(np.maximum(fitted.topic_shares @ phi, tiny))
+    log_marginal = np.log(np.maximum(fitted.word_probabilities, tiny))
     names: list[str] = []
     for row, is_background in zip(phi, fitted.is_background, strict=True):
         best = np.argsort((1 - _LAMBDA) * log_marginal - np.log(row), kind="stable")[:_CANDIDATES]
         words = ["(background)"] if is_background else _different([fitted.vocabulary[v] for v in best])
-        names.append(_unused(words, names))
+        names.append(_unused_name(words, names))
     return names
 
 
@@ -44,12 +45,9 @@ def _are_forms(first: str, second: str) -> bool:
     return len(shorter) >= _STEM and longer.startswith(shorter)
 
 
-def _unused(words: list[str], taken: list[str]) -> str:
+def _unused_name(words: list[str], taken: list[str]) -> str:
     """Return a name that is not taken: with more words, or else with a number."""
     for n in range(_WORDS, _MORE + 1):
         if (name := " · ".join(words[:n])) not in taken:
             return name
-    n = 2
-    while (name := f"{' · '.join(words[:_WORDS])} ({n})") in taken:
-        n += 1
-    return name
+    return unused(" · ".join(words[:_WORDS]), taken)

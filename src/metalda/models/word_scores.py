@@ -23,8 +23,10 @@ def check_score(by: str) -> None:
         raise InputError(f"words_by={by!r}: give {', '.join(map(repr, WORD_SCORES))} (--words-by)")
 
 
-def score_words(phi: Floats, topic_shares: NDArray[np.float64], by: str) -> NDArray[np.float64]:
-    """Return scores [topic, word] of words, given phi [topic, word] and the shares of topics in the corpus.
+def score_words(phi: Floats, marginal: Floats, sums: Floats, by: str) -> NDArray[np.float64]:
+    """Return scores [topic, word] of words, given phi [topic, word], p(word), and the sums of phi over topics.
+
+    Both are those of all topics, also of hidden ones. The sums are [word], or [topic, word] if topics were merged.
 
     lift = p(word | topic) / p(word), where p(word) is the average of p(word | topic) over the tokens of the corpus.
     relevance = lambda log p(word | topic) + (1 - lambda) log lift. FREX is the harmonic mean of two ranks among the
@@ -36,13 +38,12 @@ def score_words(phi: Floats, topic_shares: NDArray[np.float64], by: str) -> NDAr
         return probabilities
     tiny = np.finfo(np.float64).tiny
     if by == "frex":
-        exclusivity = probabilities / np.maximum(probabilities.sum(axis=0), tiny)
+        exclusivity = probabilities / np.maximum(sums, tiny)
         n_words = max(probabilities.shape[1], 1)
         frequent, exclusive = (rankdata(values, axis=1) / n_words for values in (probabilities, exclusivity))
         scores: NDArray[np.float64] = 1 / (FREX_WEIGHT / exclusive + (1 - FREX_WEIGHT) / frequent)
         return scores
-    shares = topic_shares / max(topic_shares.sum(), tiny)
-    lift: NDArray[np.float64] = probabilities / np.maximum(shares @ probabilities, tiny)
+    lift: NDArray[np.float64] = probabilities / np.maximum(marginal, tiny)
     if by == "lift":
         return lift
     weight = RELEVANCE_WEIGHT

@@ -39,7 +39,7 @@ class DocumentSection:
     words: tuple[tuple[int, ...], ...]  # truncated in long documents
     written: tuple[tuple[str, ...], ...] | None  # text before the first word, the word as written, text after it, …
     is_cut: tuple[bool, ...]  # whether the document is truncated
-    word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 for out-of-vocabulary words
+    word_topics: tuple[tuple[int, ...], ...]  # most likely topic of each word; -1 for none
     topics: tuple[tuple[int, ...], ...]  # with the largest proportions
     shares: tuple[Numbers, ...]
     label_names: tuple[str, ...]
@@ -75,8 +75,9 @@ class DocumentSelection:
         n_topics = theta.shape[1]
         filled = np.flatnonzero(np.diff(corpus.offsets) > 0)
         n_typical = min(_TYPICAL, max(most // n_topics, 1), len(filled))
-        typical = np.array([filled[top_indices(column[filled], n_typical)] for column in theta.T])  # [topic, document]
-        first = np.unique(typical)[:most]
+        best = [filled[top_indices(column[filled], n_typical)] for column in theta.T]
+        typical = [documents[theta[documents, k] > 0] for k, documents in enumerate(best)]
+        first = np.unique(np.concatenate(typical))[:most]
         others = np.setdiff1d(np.arange(len(corpus)), first, assume_unique=True)
         n_others = min(most - len(first), len(others))
         sample = np.random.default_rng(0).choice(others, n_others, replace=False)
@@ -147,7 +148,7 @@ def summarize_documents(
         words.append(_places(chosen.tokens(row), known, corpus, report_words))
         word_topics.append(_topics_of(known, theta, report_words.phi))
         best = top_indices(theta, _MAX_TOPICS)
-        best = best[theta[best] >= min(_MIN_SHARE, theta[best[0]])]
+        best = best[(theta[best] >= min(_MIN_SHARE, theta[best[0]])) & (theta[best] > 0)]
         topics.append(tuple(best.tolist()))
         shares.append(rounded(theta[best], 3))
     own_labels, label_names, label_places = _labels_of(corpus, rows, labels)
@@ -185,9 +186,12 @@ def _places(tokens: NDArray[np.int32], known: NDArray[np.int64], corpus: Corpus,
 
 
 def _topics_of(words: NDArray[np.int64], theta: NDArray[np.float32], phi: NDArray[np.float32]) -> tuple[int, ...]:
-    """Return the most likely topic of each word in its document, p(topic | word, document) ∝ theta phi."""
+    """Return the most likely topic of each word in its document, p(topic | word, document) ∝ theta phi.
+
+    It is -1 for out-of-vocabulary words, and if the document has none of the topics that are shown.
+    """
     weights = phi[:, np.maximum(words, 0)] * theta[:, None]
-    return tuple(np.where(words >= 0, weights.argmax(axis=0), -1).tolist())
+    return tuple(np.where((words >= 0) & (weights.max(axis=0) > 0), weights.argmax(axis=0), -1).tolist())
 
 
 def _labels_of(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError
 from metalda.storage import replacing
+from metalda.utils.arguments import as_number
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -62,7 +63,7 @@ def write_network(
     ...     write_network(model, Path(folder, "topics.gexf"))
     """
     check_is_fitted(model)
-    if not 0 < min_correlation <= 1:
+    if not 0 < as_number(min_correlation) <= 1:
         raise InputError(f"min_correlation must lie between 0 and 1, not {min_correlation!r}")
     if Path(path).suffix.lower() != ".gexf":
         raise InputError(f"{path}: the name must end in .gexf")

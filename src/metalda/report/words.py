@@ -44,7 +44,7 @@ class ReportWords:
     def __init__(self, model: TopicModel, known: Iterable[NDArray[np.integer]], unknown: Iterable[str]) -> None:
         self.phi = model.components_
         self.topic_shares = model.topics(top_n=1)["share"].to_numpy(np.float64)
-        self._marginal = self.topic_shares @ self.phi  # p(word) in the whole model
+        self._marginal = model.fitted_.word_probabilities  # in the whole model, hidden topics included
         self.by_topic = self._most_relevant()
         kept = np.zeros(len(self._marginal), bool)
         kept[top_indices(self._marginal, MAX_WORDS)] = True
@@ -96,7 +96,8 @@ class ReportWords:
     def summarize(self, vocabulary: Sequence[str]) -> WordSection:
         """Return the word section."""
         weights = self.phi[:, self._chosen].T * self.topic_shares
-        weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        sums = np.maximum(weights.sum(axis=1), self._marginal[self._chosen])  # with the shares of hidden topics
+        weights /= np.maximum(sums, np.finfo(np.float64).tiny)[:, None]
         best = top_indices(weights, _MAX_TOPICS)
         kept = [row[weights[i, row] >= _MIN_SHARE] for i, row in enumerate(best)]
         nothing = ((),) * len(self._unknown)

@@ -112,6 +112,14 @@ def check_object(name: str, value: object) -> JsonObject:
     return value
 
 
+def check_list(name: str, value: object, length: int | None = None) -> list[Any]:
+    """Require a JSON list; None stands for any length."""
+    if not isinstance(value, list) or length not in (None, len(value)):
+        wanted = "a list" if length is None else f"a list of {length}"
+        raise StorageError(f"{name} must be {wanted}, not {_shown(value)}")
+    return value
+
+
 def check_keys(name: str, found: Collection[str], expected: Iterable[str]) -> None:
     """Require exactly these names."""
     missing, extra = set(expected) - set(found), set(found) - set(expected)
