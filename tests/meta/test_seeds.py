@@ -40,8 +40,8 @@ def test_a_star_matches_any_ending_and_a_word_may_seed_several_topics():
         ({"economy": "tax"}, "the seeds of 'economy' must be a list of words, not the string 'tax'"),
         ({"economy": {"tax"}}, "the seeds of 'economy' must be a list of words"),
         ({"economy": None}, "the seeds of 'economy' must be a list of words, not None"),
-        ({"": ["tax"]}, "the name of a topic must be a text, not ''"),
-        ({3: ["tax"]}, "the name of a topic must be a text, not 3"),
+        ({"": ["tax"]}, "the name of a topic must be a text that is not empty, not ''"),
+        ({3: ["tax"]}, "the name of a topic must be a text that is not empty, not 3"),
         ({"economy": ["tax"], "economy ": ["budget"]}, "the topic 'economy' is named twice"),
     ],
 )

@@ -28,7 +28,7 @@ SUFFIXES = (".csv", ".parquet", ".jsonl", NETWORK)
 _BETWEEN_LABELS = "|"  # in a cell of CSV
 
 
-class What(StrEnum):
+class Content(StrEnum):
     """What is exported."""
 
     documents = "documents"
@@ -59,13 +59,13 @@ def export(
         ),
     ] = None,
     what: Annotated[
-        What,
+        Content,
         typer.Option(
             "--what",
             help="A row per document, with metadata, top topic and proportions; or a row per topic and word, with "
             "probability, relevance, FREX and lift.",
         ),
-    ] = What.documents,
+    ] = Content.documents,
     with_text: Annotated[bool, typer.Option("--with-text", help="Add the texts of documents, as written.")] = False,
     top_n: Annotated[
         int | None,
@@ -94,14 +94,14 @@ def export(
         write_network(fitted, output, corpus, top_n=top_n or 10)
         written = "Network of topics and words"
     else:
-        table = fitted.words_frame(top_n or 100) if what is What.words else fitted.to_frame(corpus, text=with_text)
+        table = fitted.words_frame(top_n or 100) if what is Content.words else fitted.to_frame(corpus, text=with_text)
         _write(table, output, raw)
-        written = f"{len(table):,} {'words' if what is What.words else 'documents'}"
+        written = f"{len(table):,} {'words' if what is Content.words else 'documents'}"
     if not quiet:
         print(f"{written} saved to {clean(str(output))}.")
 
 
-def _check(path: Path, data: Path | None, what: What, with_text: bool) -> None:
+def _check(path: Path, data: Path | None, what: Content, with_text: bool) -> None:
     """Raise an error if the file could not be written, before documents are read."""
     from metalda.storage import Remote
 
@@ -116,9 +116,9 @@ def _check(path: Path, data: Path | None, what: What, with_text: bool) -> None:
         raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
     if data is not None and path.exists() and data.is_file() and path.samefile(data):
         raise InputError(f"{path}: is DATA itself; give another file with --output")
-    if with_text and (data is None or what is What.words or suffix == NETWORK):
+    if with_text and (data is None or what is Content.words or suffix == NETWORK):
         raise InputError("--with-text adds the texts of DATA to a table of documents: give DATA, or leave it out")
-    if what is What.words and data is not None:
+    if what is Content.words and data is not None:
         raise InputError("--what words needs no DATA: leave it out")
     if suffix == ".parquet":
         try:
