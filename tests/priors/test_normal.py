@@ -31,3 +31,21 @@ def test_a_column_is_complete_whatever_the_names_of_its_labels():
     labels = NamedMatrix(sparse.csr_array(np.eye(3)), ("C/C++", "Java", "std::vector"))
     (sum_,) = Design.build(labels, 3).group("ccc").sums
     assert (sum_[0].tolist(), sum_[1]) == ([0, 1, 2], 3)
+
+
+def test_the_first_updates_find_the_scale_of_many_weights():
+    """From the conditional given weights of 0, the scale would need a hundred iterations to rise."""
+    rng = np.random.default_rng(0)
+    n_words, n_features, n_topics = 300, 40, 50
+    features = sparse.csr_array((rng.random((n_words, n_features)) < 0.3).astype(float))
+    design = Design.build(NamedMatrix(features, tuple(map(str, range(n_features)))), n_words).group("f" * n_features)
+    prior = Normal(design, 0.01, 1.0)
+    weights = prior.start_weights(n_topics)
+    truth = np.vstack([rng.normal(0, 0.5, (n_features, n_topics)), weights[-1:]])
+    tables = design.matrix.T @ rng.poisson(500 * np.exp(design.matrix @ truth))
+    augmentation = Augmentation(tables.astype(float), design.row_sizes, np.full(n_topics, 500.0))
+    for _ in range(3):
+        precisions = prior.draw_precisions(weights, rng)
+        products = np.exp(design.matrix @ weights).astype(np.float32)
+        prior._draw(weights, precisions, products, False, augmentation, 0, n_topics, rng)
+    assert 0.4 < weights[:-1].std() < 0.6

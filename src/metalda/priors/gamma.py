@@ -226,10 +226,13 @@ class Normal(Gamma):
     differences; `_move_levels` draws the division. sigma² ~ InverseGamma(`scale_shape`, `scale_rate`) is drawn from its
     conditional given the weights before they are updated, so it is no state of the chain. With the default rate, 90%
     intervals of sigma cover from 0.1 on with as few as three weights; a rate of 0.5 would draw small scales towards 1.
+    The first update of a group has sigma = `start_scale` instead. Its weights start at 0, and the conditional given
+    thousands of weights near 0 would keep sigma there for a hundred iterations.
     """
 
     scale_shape: float = 0.5
     scale_rate: float = 0.02
+    start_scale: float = 1.0
     default_precision: float = 0.0
     group_shapes: tuple[tuple[str, float], ...] = ()  # groups whose weights have gamma priors with these shapes instead
     slices: float = 0.1  # share of the updates of numbers that use a slice sampler
@@ -372,9 +375,12 @@ class Normal(Gamma):
         )
 
     def draw_group_precisions(self, log_weights: Weights, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic]."""
+        """Draw 1 / sigma² of each group from its gamma conditional, given the log weights [label, topic].
+
+        A group whose weights are all 0 has not been updated yet.
+        """
         groups, n_groups, n_topics = self.design.groups, len(self.design.group_names), log_weights.shape[1]
         squares = np.bincount(groups, (log_weights[:-1] ** 2).sum(axis=1), minlength=n_groups)
         shapes = self.scale_shape + np.bincount(groups, minlength=n_groups) * n_topics / 2
         precisions: NDArray[np.float64] = rng.standard_gamma(shapes) / (self.scale_rate + squares / 2)
-        return precisions
+        return np.where(squares > 0, precisions, self.start_scale**-2.0)
