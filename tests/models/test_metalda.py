@@ -368,6 +368,17 @@ def test_the_strength_is_learned_for_each_column():
     assert ((table["low"] < table["scale"]) & (table["scale"] < table["high"])).all()
 
 
+def test_the_strength_of_many_rare_labels_is_found():
+    """Five documents a label: from a start near 0 the scale would take thousands of iterations to rise."""
+    rng, n_topics, n_labels, n_documents = np.random.default_rng(0), 5, 300, 1500
+    weights, labels = np.exp(rng.normal(0, 0.7, (n_labels, n_topics))), rng.integers(n_labels, size=n_documents)
+    theta = [rng.dirichlet(0.3 * weights[label]) for label in labels]
+    tokens = [[f"w{k}_{rng.integers(8)}" for k in rng.choice(n_topics, 15, p=own)] for own in theta]
+    films = Corpus.from_tokens(tokens, [str(label) for label in labels])
+    model = MetaLDA(n_topics, n_iter=100, random_state=0, verbose=False).fit(films)
+    assert model.pooling_["scale"].item() == pytest.approx(0.7, abs=0.15)
+
+
 def test_the_strength_survives_saving(tmp_path):
     films = Corpus.from_frame(_films(), text="plot", labels=["genre", "country"])
     features = WordFeatures.from_mapping({"army": "a", "gun": "a"}) | WordFeatures.from_mapping({"kiss": "b"})
