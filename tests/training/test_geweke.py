@@ -64,6 +64,12 @@ def test_normal_weights_keep_the_joint_distribution(groups):
 
 
 @pytest.mark.slow
+def test_weights_that_are_drawn_in_every_fourth_iteration_keep_the_joint_distribution():
+    problem = _problem(_normal(LABELS, 0.1, "cc"), _normal(FEATURES, 0.01, "cd", interval=4))
+    assert smallest_p_value(joint_test(problem, n_sweeps=10_000, seed=1)) > 1e-3
+
+
+@pytest.mark.slow
 def test_normal_weights_beside_a_spread_default_keep_the_joint_distribution():
     """The default label has a gamma prior with heavy tails, as in the test of a slip of the variance."""
     problem = _problem(_normal(LABELS, 0.1, "cc", shape=0.3), _normal(FEATURES, 0.01, "cc"))

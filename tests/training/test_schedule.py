@@ -1,6 +1,7 @@
 """A run that sets its own length: it is the run of that length, and ends when the chains are flat."""
 
 import logging
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import CASES, EMBEDDINGS, Case, corpus
-from metalda import LDA, LFLDA, MetaLDA
+from metalda import LDA, LFLDA, Corpus, MetaLDA, WordFeatures
 from metalda.errors import InputError
 from metalda.training import loop, schedule
 from metalda.training.checkpoint import Progress, TraceRow
@@ -135,3 +136,26 @@ def test_what_auto_cannot_go_with_is_refused() -> None:
         LFLDA(2, n_iter="auto", embeddings=EMBEDDINGS, **SETTINGS).fit(corpus())
     with pytest.raises(ValueError, match="n_iter"):
         LDA(2, n_iter="often", **SETTINGS).fit(corpus())
+
+
+def test_weights_are_kept_where_they_were_drawn() -> None:
+    """Copies of a draw would count as draws, and let few of them hold an interval."""
+    problem = MetaLDA(2)._build_problem(corpus())
+    prior = replace(problem.doc_prior, interval=4)  # draws after iterations 1, 5, 9, …
+    kept = weight_iterations(replace(problem, doc_prior=prior), 20, 10)["label"]
+    assert kept == {13, 17}
+    assert weight_iterations(replace(problem, doc_prior=prior), 3, 2)["label"] == {3}  # the last has the weights of 1
+
+
+def test_the_weights_of_many_features_are_drawn_in_every_fourth_iteration() -> None:
+    """Where drawing them takes longer than drawing topics; a larger corpus has more tokens, but no more features."""
+    words, has = [f"w{v}" for v in range(40)], np.random.default_rng(0).random((40, 60)) < 0.5
+    features = WordFeatures.from_mapping(
+        {word: [f"f{j}" for j in np.flatnonzero(own)] for word, own in zip(words, has, strict=True)}
+    )
+    small, large = (Corpus.from_tokens([words] * n) for n in (2, 200))
+    intervals = [
+        MetaLDA(n_topics, word_features=features)._build_problem(documents).word_prior.interval
+        for n_topics, documents in ((2, small), (100, small), (100, large))
+    ]
+    assert intervals == [1, 4, 1]

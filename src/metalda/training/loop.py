@@ -204,7 +204,7 @@ def _start(problem: Problem, seed: int, n_threads: int) -> Progress:
 
 
 def _advance(
-    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, range], run: RunEach
+    problem: Problem, progress: Progress, keep: Set[int], keep_weights: Mapping[str, Set[int]], run: RunEach
 ) -> float:
     """Run one iteration, and keep its draw if it is due; return the log-likelihood per token."""
     likelihood = _sweep(problem, progress, keep_weights, run)
@@ -213,7 +213,7 @@ def _advance(
     return likelihood
 
 
-def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, range], run: RunEach) -> float:
+def _sweep(problem: Problem, progress: Progress, keep_weights: Mapping[str, Set[int]], run: RunEach) -> float:
     start = time.perf_counter()
     progress.state, record = sweep(problem, progress.state, progress.rngs, run)
     seconds = time.perf_counter() - start

@@ -31,7 +31,7 @@ class Stage(NamedTuple):
     n_iter: int
     burn_in: int
     keep: frozenset[int]
-    keep_weights: Mapping[str, range]
+    keep_weights: Mapping[str, frozenset[int]]
 
     @classmethod
     def plan(cls, problem: Problem, n_iter: int, burn_in: int, thin: int | None, n_draws: int) -> Stage:
@@ -57,10 +57,11 @@ def kept_iterations(n_iter: int, burn_in: int, thin: int | None, n_draws: int) -
     return {n_iter} | {n_iter - j * thin for j in range(n_draws) if n_iter - j * thin > burn_in}
 
 
-def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, range]:
+def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, frozenset[int]]:
     """Return the iterations whose weights of labels and of features are kept: all after the burn-in, if they fit.
 
-    Weights are small compared with a draw, and intervals of effects need many of them.
+    Weights are small compared with a draw, and intervals of effects need many of them. Iterations that draw no weights
+    are left out.
     """
     first = min(burn_in, n_iter - 1)
     iterations = {}
@@ -68,7 +69,10 @@ def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, 
         n_names = len(prior.design.names)
         if n_names > 1 and isinstance(prior, Learning):
             most = max(MOST_WEIGHTS // (n_names * problem.n_topics), LEAST_WEIGHT_DRAWS)
-            iterations[name] = range(n_iter, first, -math.ceil((n_iter - first) / most))
+            drawn: Sequence[int] = range(n_iter, first, -1)
+            if prior.samples_weights:
+                drawn = [n for n in drawn if prior.is_due(n - 1)] or [n_iter]
+            iterations[name] = frozenset(drawn[:: math.ceil(len(drawn) / most)])
     return iterations
 
 
