@@ -20,7 +20,7 @@ from metalda.storage import replacing
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap")  # scripts before the views
+_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap", "facets", "docmap")  # scripts before the views
 _LAST = ("page", "frame")  # and after them
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")  # of every page

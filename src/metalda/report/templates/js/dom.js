@@ -53,13 +53,16 @@ function saveFile(text, type, ending) {
   el("a", { href: address, download: fileName(ending) }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
+// An apostrophe before text that a spreadsheet could run as a formula, as metalda export writes it.
+const FORMULA = /^(?:[\t\r\n]|[\s\x1c-\x1f\x85]*[=+\-@＝＋－＠])/, NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const guarded = (text) => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const shownText = (content) => el("span", {}, content).textContent.replaceAll("−", "-").trim();
 function csv(columns, rows) {
   const own = columns.filter(([title]) => title !== "");
   const lines = [own.map(([title]) => shownText([title])), ...rows.map((row) => own.map(([, content]) =>
     shownText([content(row)])))];
-  return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+  return lines.map((line) => line.map((text) => quoted(guarded(text))).join(",")).join("\r\n") + "\r\n";
 }
 const fileButton = (text, title, onclick) => el("button",
   { type: "button", class: "file", title, "aria-label": title, onclick }, text);
