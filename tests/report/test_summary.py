@@ -258,6 +258,9 @@ def test_numbers_as_labels_do_no_harm(texts: Corpus) -> None:
     model = DMR(3, optimize_burn_in=2, **QUICK).fit(plain, numbers)
     found = summarize(model, plain.with_labels(numbers))
     assert json.loads(json.dumps(found.to_plain(), allow_nan=False))
+    assert found.documents is not None
+    assert found.documents.kind_of == (-1, -1)
+    assert found.documents.kinds == ()
 
 
 @pytest.fixture(scope="module")
@@ -434,6 +437,11 @@ def test_labels_have_kinds_and_ordered_ones_their_numbers() -> None:
         assert found["size < 4"] == ("size", 3.0)
         assert found["4 ≤ size < 8"] == ("size", 4.0)
         assert found["size ≥ 8"] == ("size", 8.0)
+        own = quietly(summarize, model, documents).documents
+        assert own is not None
+        assert sorted(own.kinds) == ["decade", "genre", "size"]
+        kinds = [own.kinds[kind] for kind in own.kind_of]
+        assert dict(zip(own.label_names, zip(kinds, own.label_ranks, strict=True), strict=True)) == found
 
 
 def test_the_tree_joins_the_most_similar_topics_first(summary: Summary, model: MetaLDA) -> None:

@@ -144,7 +144,7 @@ class DocumentTables(CuratedModel):
         import pandas as pd
 
         check_interval(interval)
-        found = self._correlations(corpus, interval)
+        found = self._correlations(None if corpus is None else self.to_corpus(corpus), interval)
         if corpus is not None and not found.are_held.all():
             warn(
                 f"an interval of {interval:g} needs {draws_needed(interval):,} draws or more, but some topics have "
@@ -261,12 +261,12 @@ class DocumentTables(CuratedModel):
         named = {name: column[topics] for name, column in self._topic_columns().items()}
         return pd.DataFrame({**named, "word": np.array(self.vocabulary_, dtype=object)[words], **scores})
 
-    def _correlations(self, corpus: Any, interval: float) -> TopicCorrelations:
+    def _correlations(self, corpus: Corpus | None, interval: float) -> TopicCorrelations:
         """Return the correlations of all pairs of topics, without a warning if there are too few draws."""
         if corpus is None:
             drawn = np.array([_correlate(np.asarray(self.doc_topics_, np.float64))])
         else:
-            drawn = np.array([_correlate(theta) for theta in self._drawn_proportions(self.to_corpus(corpus))])
+            drawn = np.array([_correlate(theta) for theta in self._drawn_proportions(corpus)])
         first, second = np.triu_indices(self.fitted_.n_topics, 1)
         pairs = drawn[:, first, second]  # [draw, pair]; NaN where a chain lacks a topic, or a topic does not vary
         n_draws = np.isfinite(pairs).sum(axis=0)

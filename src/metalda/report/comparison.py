@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.matching import affinity, match, model_distances
+from metalda.evaluation.matching import affinity, match, model_distances, same_topics
 from metalda.evaluation.measures import topic_coherence, topic_diversity
-from metalda.models.chains import MIN_SIMILARITY
 from metalda.models.fitted import top_indices
 from metalda.report.topics import shown_titles
 from metalda.report.values import cut, rounded
@@ -97,15 +96,5 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         links=tuple(
             (int(i), int(j), round(float(similarity[i, j]), 3)) for i, j in np.argwhere(similarity >= _MIN_LINK)
         ),
-        recurring=recurring_topics(similarity),
+        recurring=tuple(zip(*(topics.tolist() for topics in same_topics(similarity)), strict=True)),
     )
-
-
-def recurring_topics(similarity: NDArray[np.float64]) -> tuple[tuple[int, int], ...]:
-    """Return the topics of two models that are the same: each is the most similar to the other, by 0.8 or more.
-
-    Chains are matched in the same way.
-    """
-    best = similarity.argmax(axis=1)
-    same = (similarity.argmax(axis=0)[best] == np.arange(len(best))) & (similarity.max(axis=1) >= MIN_SIMILARITY)
-    return tuple((int(i), int(best[i])) for i in np.flatnonzero(same))

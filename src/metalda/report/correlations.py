@@ -45,7 +45,7 @@ def summarize_correlations(model: TopicModel, corpus: Corpus | None, interval: f
     Intervals have the given probability or 80%, if there are enough draws. None if no correlation is known.
     """
     n_topics, n_draws = len(model.components_), sum(len(chain.draws_) for chain in model.chains_)
-    if n_topics < 2:
+    if n_topics < 2 or (corpus is not None and len(corpus) < 2):
         return None
     held = interval if n_draws >= draws_needed(interval) else _NARROW
     sample = None if corpus is None else _sample(corpus, n_draws)

@@ -1,10 +1,10 @@
-// The map of documents: a canvas with a point for each, where its topics are on the map of topics. The list of documents
-// and the facets give the same to the keyboard and to screen readers.
+// The map of documents: a canvas with a point for each, where its topics are on the map of topics. The list of
+// documents and the facets give the same to the keyboard and to screen readers.
 const isInside = ([left, bottom, right, top], place) => place !== null && place[0] >= left && place[0] <= right
   && place[1] >= bottom && place[1] <= top;
 
 // [x, y] of each document: the average of the places of its topics by their shares; null for one without topics. Two
-// topics are on a line: documents are spread across it.
+// topics are on a line, and documents are spread across it.
 let allPlaces = null;
 function mapPlaces() {
   const isLine = topics.every((t) => t.y === topics[0].y), wide = Math.max(...topics.map((t) => Math.abs(t.x)));
@@ -89,7 +89,8 @@ function layMap(width, found, by) {
   for (const t of [...topics].sort((a, b) => b.share - a.share)) {
     const text = plain(shortName(t.number), 26), half = textWidth(text, 11) / 2 + 4;
     const at = { text, half, x: Math.max(half, Math.min(x(t.x), width - half)), y: y(t.y) };
-    if (!texts.some((other) => Math.abs(other.x - at.x) < other.half + half && Math.abs(other.y - at.y) < (width < 520 ? 22 : 15)))
+    const near = width < 520 ? 22 : 15;
+    if (!texts.some((other) => Math.abs(other.x - at.x) < other.half + half && Math.abs(other.y - at.y) < near))
       texts.push(at);
   }
   return { width, height, x, y, spots, points, texts, read };
@@ -197,14 +198,16 @@ function documentMap(changed, columns) {
     canvas.setAttribute("aria-label", label());
     showArea(docState().area);
   };
-  const showLegend = () => { const own = mapColors(by()).legend;
-    legend.replaceChildren(own.length ? el("ul", { class: "chips", "aria-label": "Colors" }, own.map(([color, , text]) =>
-      el("li", { class: "chip" }, el("span", { class: "dot", style: { background: typeof color === "string"
-        ? `var(--${color})` : `color-mix(in srgb, var(--${color[1]}) ${100 * color[2]}%, var(--${color[0]}))` } }),
-      name(text)))) : ""); };
-  const choose = choice("Color by", [["topic", "largest topic"], ...facets().filter(({ option: key }) => key === "label")
-    .map(({ key, title }) => [key, plain(title, 40)])], by(), (value) => { setOption("color", value, "topic");
-    showLegend(); paint(); });
+  const background = (color) => (typeof color === "string" ? `var(--${color})`
+    : `color-mix(in srgb, var(--${color[1]}) ${100 * color[2]}%, var(--${color[0]}))`);
+  const showLegend = () => {
+    const own = mapColors(by()).legend.map(([color, , text]) => el("li", { class: "chip" },
+      el("span", { class: "dot", style: { background: background(color) } }), name(text)));
+    legend.replaceChildren(own.length ? el("ul", { class: "chips", "aria-label": "Colors" }, own) : "");
+  };
+  const kinds = facets().filter((facet) => facet.option === "label");
+  const choose = choice("Color by", [["topic", "largest topic"], ...kinds.map(({ key, title }) => [key,
+    plain(title, 40)])], by(), (value) => { setOption("color", value, "topic"); showLegend(); paint(); });
   mapSizes.disconnect();
   mapSizes.observe(place);
   repaint = paint;
@@ -213,10 +216,10 @@ function documentMap(changed, columns) {
     card: card("Map", el("p", { class: "muted small", id: "map-text" }, "A document lies between its topics on the map "
       + "of topics, nearer to those with larger shares. Drag to choose an area, or click a document. The filters and "
       + "the list of documents give the same by keyboard."),
-    facets().some(({ option: key }) => key === "label") ? el("div", { class: "controls" }, choose) : null, place,
-    legend, el("div", { class: "files" },
+    kinds.length ? el("div", { class: "controls" }, choose) : null, place, legend, el("div", { class: "files" },
       fileButton("SVG", "Download the map as SVG", () => saveMap(map)),
-      fileButton("CSV", "Download the data of the map as CSV", () => saveFile(csv(columns, found), "text/csv", ".csv")))),
+      fileButton("CSV", "Download the data of the map as CSV",
+        () => saveFile(csv(columns, found), "text/csv", ".csv")))),
     update: (own) => { found = own; paint(); },
   };
 }

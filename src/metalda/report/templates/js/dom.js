@@ -42,8 +42,9 @@ const table = (columns, rows, caption = null) => el("div", {}, plainTable(column
 // A long table, one page at a time; its file has all rows.
 const longTable = (columns, rows, size) => el("div", {}, pages(rows.length, size,
   (first, last) => plainTable(columns, rows.slice(first, last))), downloads(columns, rows));
-const pairs = (rows) => el("table", { class: "pairs" }, el("tbody", {}, rows.map(([key, value]) =>
-  el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, name(String(value)))))));
+const pairs = (rows) => el("div", {}, el("table", { class: "pairs" }, el("tbody", {}, rows.map(([key, value]) =>
+  el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, name(String(value))))))),
+downloads([["name", ([key]) => key], ["value", ([, value]) => name(String(value))]], rows));
 
 // Files that the page offers, made when asked for.
 const fileName = (ending) => `${document.title} ${document.querySelector("h1").textContent}`
@@ -54,7 +55,8 @@ function saveFile(text, type, ending) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 // An apostrophe before text that a spreadsheet could run as a formula, as metalda export writes it.
-const FORMULA = /^(?:[\t\r\n]|[\s\x1c-\x1f\x85]*[=+\-@＝＋－＠])/, NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const FORMULA = /^(?:[\t\r\n]|[\s\x1c-\x1f\x85]*[=+\-@＝＋－＠])/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const guarded = (text) => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const shownText = (content) => el("span", {}, content).textContent.replaceAll("−", "-").trim();

@@ -44,8 +44,8 @@ const docText = (i) =>
   [docs.ids[i], ...docs.labels[i].map((at) => docs.label_names[at]),
   ...(docs.written ? [docs.written[i].join("")] : docs.words[i].map(wordName))].join(" ").toLowerCase();
 
-// The documents that pass all tests, in their order; and for each facet how many there would be of each value if nothing
-// were chosen in it.
+// The documents that pass all tests, in their order; and for each facet how many there would be of each value if
+// nothing were chosen in it.
 function findDocuments() {
   const state = docState(), parts = state.query.toLowerCase().split(/\s+/).filter(Boolean), tests = [];
   if (parts.length) {

@@ -19,11 +19,20 @@ const pairColumns = () => [["topic", ({ i }) => topicLink(i)], ["other topic", (
     "number"]]),
   ["similarity of words", ({ similarity }) => similarity.toFixed(2), "number"]];
 
+// The color of a correlation, as one of STEPS steps to either side.
+const correlationColor = (step) => `color-mix(in srgb, var(--${step < 0 ? "cool" : "warm"}) `
+  + `${(100 * Math.abs(step)) / STEPS}%, var(--neutral))`;
+function correlationLegend(limit) {
+  const wide = 7, n = 2 * STEPS + 1;
+  const marks = [[0, -limit, ""], [n / 2, 0, "middle"], [n, limit, "end"]];
+  return [Array.from({ length: n }, (_, i) => svg("rect", { x: 4 + i * wide, y: 4, width: wide + 0.5, height: 9,
+    style: { fill: correlationColor(i - STEPS) } })),
+  marks.map(([at, value, end]) => textAt(value ? signed(value) : "0", 4 + at * wide, 22, { class: `tick ${end}` }))];
+}
+
 function correlationMatrix(order, open) {
-  const n = order.length, all = allPairs(), known = all.map(({ correlation }) => Math.abs(correlation ?? 0));
-  const limit = Math.max(0.05, ...known), steps = 10;
-  const color = (step) => `color-mix(in srgb, var(--${step < 0 ? "cool" : "warm"}) ${(100 * Math.abs(step)) / steps}%, `
-    + "var(--neutral))";
+  const n = order.length, all = allPairs();
+  const limit = all.reduce((most, { correlation }) => Math.max(most, Math.abs(correlation ?? 0)), 0.05);
   const draw = (place, width) => {
     const narrow = width < 520, titles = order.map((k) => plain(shortName(k), narrow ? 16 : 30));
     const isNamed = n <= 60, left = isNamed ? Math.min(Math.max(...titles.map((title) => textWidth(title, 11))) + 10,
@@ -35,23 +44,20 @@ function correlationMatrix(order, open) {
     order.forEach((i, r) => order.forEach((j, c) => {
       const pair = i === j ? null : pairOf(i, j);
       if (!pair || pair.correlation === null) return;
-      const key = `${Math.round((steps * pair.correlation) / limit)} ${pair.low !== null && !isClear(pair)}`;
+      const key = `${Math.round((STEPS * pair.correlation) / limit)} ${pair.low !== null && !isClear(pair)}`;
       const side = (size - (size > 6 ? 1 : 0)).toFixed(1);
       paths.set(key, `${paths.get(key) || ""}M${at(c).toFixed(1)} ${high(r).toFixed(1)}h${side}v${side}h-${side}z`);
     }));
     const cells = [...paths].map(([key, d]) => { const [step, faint] = key.split(" ");
-      return svg("path", { d, class: faint === "true" ? "faint" : null, style: { fill: color(Number(step)) } }); });
+      const fill = correlationColor(Number(step));
+      return svg("path", { d, class: faint === "true" ? "faint" : null, style: { fill } }); });
     const describe = (c, r) => ({ x: at(c), y: high(r), width: size, height: size,
       lines: c === r ? [plain(shortName(order[c]), 60)] : pairLines(pairOf(order[r], order[c])) });
     const locate = (x, y) => { const [c, r] = [Math.floor((x - left) / size), Math.floor((y - top) / size)];
       return c < 0 || r < 0 || c >= n || r >= n ? null : [c, r]; };
     const area = svg("g", {}, svg("rect", { class: "hit", x: left, y: top, width: n * size, height: n * size }),
       svg("rect", { class: "block", x: left - 1, y: top - 1, width: n * size + 1, height: n * size + 1 }), cells);
-    const scale = [Array.from({ length: 2 * steps + 1 }, (_, s) => svg("rect", { x: 4 + s * 7, y: 4, width: 7.5, height: 9,
-      style: { fill: color(s - steps) } })), [[0, -limit, ""], [steps, 0, "middle"], [2 * steps, limit, "end"]].map(
-      ([s, value, end]) => textAt(signed(value), 4 + (s + (end === "end" ? 1 : end ? 0.5 : 0)) * 7, 22,
-        { class: `tick ${end}` }))];
-    return { width: Math.max(width, at(n) + 0.5 * lean + 4), height: high(n) + 6, parts: [scale,
+    return { width: Math.max(width, at(n) + 0.5 * lean + 4), height: high(n) + 6, parts: [correlationLegend(limit),
       isNamed ? order.map((k, r) => [textAt(titles[r], left - 6, high(r) + size / 2, { class: "tick end" }),
         textAt(titles[r], at(r) + size / 2, top - 5, { class: "tick head",
           transform: `rotate(-60 ${at(r) + size / 2} ${top - 5})` })]) : null,
@@ -61,7 +67,8 @@ function correlationMatrix(order, open) {
 }
 const byCorrelation = (a, b) => (b.correlation ?? -2) - (a.correlation ?? -2);
 const pairLines = (pair) => [pairTitle(pair), pair.correlation === null ? "correlation unknown"
-  : `correlation ${signed(pair.correlation)} (${pairInterval(pair)})`, `similarity of words ${pair.similarity.toFixed(2)}`];
+  : `correlation ${signed(pair.correlation)} (${pairInterval(pair)})`,
+`similarity of words ${pair.similarity.toFixed(2)}`];
 
 // What a click on a cell opens: the numbers, and the documents with the largest shares of both topics.
 function pairPanel(i, j) {

@@ -86,8 +86,9 @@ if (docs) addView("documents", "Documents", 50, () => {
   const map = topics.length > 1 && docs.ids.length > 1 ? documentMap(show, columns) : null;
   show();
   const sampled = docs.ids.length < docs.n_all;
-  const filters = boxes.length ? el("details", { class: "card facets", open: window.innerWidth > 1000 },
-    el("summary", {}, "Filters"), boxes.map(({ box }) => box)) : null;
+  const all = boxes.map(({ box }) => box), isWide = window.innerWidth > 1000;
+  const filters = !boxes.length ? null : isWide ? el("section", { class: "card facets" }, el("h2", {}, "Filters"), all)
+    : el("details", { class: "card facets" }, el("summary", {}, "Filters"), all);
   return {
     title: ["Documents"],
       lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
