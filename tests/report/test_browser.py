@@ -21,6 +21,7 @@ from report.hostile import WORDS, hostile_corpus, hostile_model
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
 VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations"]
+CHOSEN = ["documents?label=0&topic=0&color=label+0&area=-1_-1_0_1", "correlations?pair=0.1"]
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
 
 
@@ -549,7 +550,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_mend(browser: Any, report: Path, dated_report: Path, axe: str, scheme: str) -> None:
-    for path, views in ((report, VIEWS), (dated_report, ["numbers", "wording"])):
+    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["numbers", "wording"])):
         opened = visit(browser, path, "wide", scheme)
         session = opened.page.context.new_cdp_session(opened.page)
         session.send("Runtime.evaluate", {"expression": axe})  # the page itself would not run it
@@ -642,6 +643,7 @@ def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, g
         **dict.fromkeys(("documents", "document/0"), given),
         "contrast/0/1": kind == "labels",
         "compare": False,
+        "correlations": kind != "one topic",
     }
     for view, expected in present.items():
         opened.go(view)

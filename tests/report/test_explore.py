@@ -22,8 +22,8 @@ from report.hostile import WORDS, hostile_corpus, hostile_model
 from report.sized import write_sized
 
 SETTINGS: dict[str, Any] = {"n_iter": 60, "thin": 2, "n_draws": 15, "random_state": 0, "verbose": False}
-FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "＝1", '=HYPERLINK("x","y")', "-1.5e3", "plain", 'say "hi", twice']
-STATUS = "main .card > p.muted.small:last-of-type"
+FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "＝1", '=HYPERLINK("x","y")', "-1-2"]
+FORMULAS += ["-1.5e3", "plain", 'say "hi", twice']  # which are none
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ def test_correlations_are_those_of_the_model(
     assert len(rows) == 3
     for row in rows:
         pair = tuple(sorted(int(re.findall(r"topic(\d+)", text)[0]) for text in row[:2]))
-        numbers = [float(text) for text in [row[2], *row[3].removeprefix("'").split(" to "), row[4]]]
+        numbers = [float(text) for text in [row[2], *row[3].split(" to "), row[4]]]
         assert numbers == pytest.approx(expected.loc[pair].to_list(), abs=0.0051)
     assert [float(row[2]) for row in rows] == sorted((float(row[2]) for row in rows), reverse=True)
     page.locator(".chart .cursor").focus()  # on the topics 0 and 1
@@ -230,6 +230,11 @@ def test_correlations_are_those_of_the_model(
     page.reload()
     opened.settle()
     assert page.locator(".panel").inner_text() == told
+    page.locator(".panel a[href*='sort=']").first.click()
+    opened.settle()
+    theta = model.transform(documents)
+    assert page.url.endswith("#/documents?topic=0&sort=2")
+    assert found(opened) == (theta.argmax(axis=1) == 0).sum()
     for view in ("correlations?pair=0.0", "correlations?pair=7.1", "correlations?order=constructor"):
         opened.go(view)
         assert page.locator(".panel").count() == 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
-_MAX_INFERRED, _MOST, _LEAST = 20_000, 1000, 200  # documents times draws; documents
+_MAX_INFERRED, _MOST, _LEAST = 10_000, 500, 200  # documents times draws; documents
 _NARROW = 0.8  # probability of intervals if the draws do not hold wider ones
 _UNKNOWN = -128
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metalda.corpus.columns import columns_of_labels
 from metalda.corpus.spans import WordFinder
 from metalda.models.fitted import top_indices
-from metalda.report.labels import LabelSection, ranks_of
+from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
 from metalda.report.words import ReportWords
 
@@ -47,7 +47,6 @@ class DocumentSection:
     label_places: tuple[int, ...]  # indices into the labels of the summary, or -1
     kinds: tuple[str, ...]  # the columns that these labels come from; "" if they come from none
     kind_of: tuple[int, ...]  # of each label; -1 for a number
-    label_ranks: tuple[float | None, ...]  # the number that a label stands for, as in the labels of the summary
     n_all: int
     longest: int  # number of words after which documents are truncated
 
@@ -75,7 +74,6 @@ class ShownLabels(NamedTuple):
     label_places: tuple[int, ...] = ()
     kinds: tuple[str, ...] = ()
     kind_of: tuple[int, ...] = ()
-    label_ranks: tuple[float | None, ...] = ()
 
 
 class DocumentSelection:
@@ -229,5 +227,4 @@ def _labels_of(corpus: Corpus, rows: NDArray[np.int64], labels: LabelSection | N
         label_places=tuple(sections.get(name, -1) for name in names),
         kinds=tuple(map(cut, kinds)),
         kind_of=tuple(-1 if number else kinds.index(own) for own, number in zip(columns, is_number, strict=True)),
-        label_ranks=ranks_of(full_names, columns),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -90,7 +89,7 @@ def summarize_labels(
         sizes=rounded(sizes[kept], 2),
         kinds=tuple(map(cut, kinds)),
         kind_of=tuple(kinds.index(columns[i]) for i in kept),
-        ranks=ranks_of([names[i] for i in kept], [columns[i] for i in kept]),
+        ranks=_ranks([names[i] for i in kept], [columns[i] for i in kept]),
         **tables,
         prevalence=prevalence,
         **drawn._asdict(),
@@ -116,7 +115,7 @@ def _columns(model: TopicModel, corpus: Corpus | None, names: tuple[str, ...]) -
     return list(columns_of_labels(names, corpus.schema))
 
 
-def ranks_of(names: Sequence[str], columns: Sequence[str]) -> tuple[float | None, ...]:
+def _ranks(names: list[str], columns: list[str]) -> tuple[float | None, ...]:
     """Return the numbers that labels stand for; None in a column where some label stands for none."""
     numbers = [_number_of(name, column) for name, column in zip(names, columns, strict=True)]
     others = {column for number, column in zip(numbers, columns, strict=True) if number is None}

@@ -23,7 +23,7 @@ function mapColors(by) {
     of: (i) => { const [k] = docs.topics[i]; return [`topic-${(k % COLORS) + 1}`, topicShape(k)]; } };
   const facet = facets().find(({ key }) => key === by), { values } = facet;
   const colors = new Map();
-  if (values.every((value) => facet.rank(value) !== null)) values.forEach((value, i) =>
+  if (facet.isOrdered) values.forEach((value, i) =>
     colors.set(value, [["cool", "warm", i / (values.length - 1)], 0]));
   else values.slice(0, COLORS).forEach((value, i) => colors.set(value, [`topic-${i + 1}`, 0]));
   const rarest = (i) => facet.of(i).filter((value) => colors.has(value)).sort((a, b) => facet.sizes.get(a)

@@ -56,7 +56,8 @@ function saveFile(text, type, ending) {
 }
 // An apostrophe before text that a spreadsheet could run as a formula, as metalda export writes it.
 const FORMULA = /^(?:[\t\r\n]|[\s\x1c-\x1f\x85]*[=+\-@＝＋－＠])/;
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const VALUE = String.raw`[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[×%]?`; // also an interval, as in -0.5 to 0.2
+const NUMBER = new RegExp(String.raw`^${VALUE}(?: to ${VALUE})?(?: \(${VALUE} to ${VALUE}\))?$`);
 const guarded = (text) => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const shownText = (content) => el("span", {}, content).textContent.replaceAll("−", "-").trim();

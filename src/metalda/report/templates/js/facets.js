@@ -18,8 +18,8 @@ function setChosen(key, values) {
 const docLabel = (at) => { const kind = docs.kinds[docs.kind_of[at]], own = docs.label_names[at];
   return kind && own.startsWith(`${kind}=`) ? own.slice(kind.length + 1) : own; };
 
-// { key, option, title, values, of, show }: the values of a document, and of all, the most frequent first unless they
-// have an order.
+// { key, option, title, of, values }: `of` are the values of a document, and `values` those of all, the most frequent
+// first unless they have an order.
 let allFacets = null;
 function facets() {
   if (allFacets) return allFacets;
@@ -27,13 +27,14 @@ function facets() {
     text: shortName, show: (k) => [dot(k), name(shortName(k))], rank: () => null }];
   docs.kinds.forEach((kind, of) => found.push({ key: `label ${of}`, option: "label", title: kind || "Label",
     of: (i) => docs.labels[i].filter((at) => docs.kind_of[at] === of), text: docLabel, show: (at) => name(docLabel(at)),
-    rank: (at) => docs.label_ranks[at] }));
+    rank: (at) => (docs.label_places[at] < 0 ? null : labels.ranks[docs.label_places[at]]) }));
   for (const facet of found) {
     const sizes = new Map();
     docs.ids.forEach((_, i) => facet.of(i).forEach((value) => sizes.set(value, (sizes.get(value) || 0) + 1)));
     facet.sizes = sizes;
-    facet.values = [...sizes.keys()].sort((a, b) => (facet.rank(a) !== null && facet.rank(b) !== null
-      ? facet.rank(a) - facet.rank(b) : sizes.get(b) - sizes.get(a) || a - b));
+    facet.isOrdered = [...sizes.keys()].every((value) => facet.rank(value) !== null);
+    facet.values = [...sizes.keys()].sort((a, b) => (facet.isOrdered ? facet.rank(a) - facet.rank(b)
+      : sizes.get(b) - sizes.get(a) || a - b));
   }
   return (allFacets = found.filter((facet) => facet.values.length > 1));
 }

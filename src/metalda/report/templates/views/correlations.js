@@ -81,7 +81,10 @@ function pairPanel(i, j) {
     both.length ? el("ul", { class: "list" }, both.map((d) => el("li", {}, documentLink(d), " ",
       el("span", { class: "muted number small" }, `${percent(share(d, i), 0)} and ${percent(share(d, j), 0)}`),
       snippet(d, (_, at) => [i, j].includes(docs.word_topics[d][at]), 30)))) : docs
-      ? el("p", { class: "muted small" }, "No document of this report has both.") : null);
+      ? el("p", { class: "muted small" }, "No document of this report has both.") : null,
+    both.length ? el("p", { class: "small" }, [[i, j], [j, i]].map(([k, other]) => el("span", { class: "entry" },
+      el("a", { href: `#/documents?topic=${k}&sort=${other}` }, "Documents of ", name(shortName(k)),
+        " by the share of ", name(shortName(other)))))) : null);
 }
 
 if (correlations) addView("correlations", "Correlations", 25, () => {
