@@ -135,6 +135,21 @@ def test_the_figures_are_of_all_documents_not_of_the_sample(model: MetaLDA, text
     assert [topic.coherence for topic in small.topics] == [topic.coherence for topic in large.topics]
 
 
+def test_labels_of_documents_have_kinds() -> None:
+    frame = pd.DataFrame(
+        {"text": ["cat dog", "sun rain"] * 4, "genre": ["a", "b"] * 4, "size": range(8), "n": range(8)}
+    )
+    documents = Corpus.from_frame(frame, text="text", labels="genre", bins={"size": [4]}, numbers="n")
+    found = quietly(summarize, LDA(2, **QUICK).fit(documents), documents).documents
+    assert found is not None
+    kinds = [None if kind < 0 else found.kinds[kind] for kind in found.kind_of]
+    assert dict(zip(found.label_names, kinds, strict=True)) == {
+        **dict.fromkeys(("genre=a", "genre=b"), "genre"),
+        **dict.fromkeys(("size < 4", "size ≥ 4"), "size"),
+        "n": None,  # a number
+    }
+
+
 def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
     long = Corpus.from_tokens([WORDS[:10] * 300, WORDS[:4]])
     found = summarize(model, long)
@@ -437,11 +452,6 @@ def test_labels_have_kinds_and_ordered_ones_their_numbers() -> None:
         assert found["size < 4"] == ("size", 3.0)
         assert found["4 ≤ size < 8"] == ("size", 4.0)
         assert found["size ≥ 8"] == ("size", 8.0)
-        own = quietly(summarize, model, documents).documents
-        assert own is not None
-        assert sorted(own.kinds) == ["decade", "genre", "size"]
-        kinds = [own.kinds[kind] for kind in own.kind_of]
-        assert dict(zip(own.label_names, kinds, strict=True)) == {name: kind for name, (kind, _) in found.items()}
 
 
 def test_the_tree_joins_the_most_similar_topics_first(summary: Summary, model: MetaLDA) -> None:
