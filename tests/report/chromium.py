@@ -73,7 +73,8 @@ class Visit:
         return self.page.locator("table").first.locator("tbody th").all_inner_texts()
 
 
-def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -> Visit:
-    visited = Visit(*open_page(browser, path, size, scheme))
+def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light", script: str = "") -> Visit:
+    """Open a report, and wait until its first view is shown; the script runs before those of the page."""
+    visited = Visit(*open_page(browser, path, size, scheme, script))
     visited.settle()
     return visited
