@@ -10,6 +10,7 @@ import pytest
 
 import metalda
 from cli.helpers import Run, error_line
+from metalda.evaluation import recurring_topics
 
 
 @pytest.mark.parametrize("measure", ["words", "probabilities"])
@@ -24,6 +25,11 @@ def test_stability_prints_what_the_library_gives(run: Run, chains: list[Path], m
     assert [float(row["similarity"]) for row in rows] == pytest.approx(list(expected.topics["similarity"]), rel=1e-5)
     table = run("stability", *chains, *options).stdout
     assert f"Stability {expected.score:.3f}: mean over all topics of 3 models" in table
+    first, *others = map(metalda.load, chains)
+    recurring = [len(recurring_topics(first, other)) for other in others]
+    assert shown["recurring"] == recurring
+    for path, n in zip(chains[1:], recurring, strict=True):
+        assert f"{n} of {len(first.components_)} topics recur in {path}." in table
     steadiest = expected.topics[:2].sort_values("similarity", ascending=False)["topic"]
     assert re.findall(r"^ +(\d)  ", table, re.MULTILINE) == list(map(str, steadiest))
 

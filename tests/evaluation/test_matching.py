@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from contracts import known_topics
+from contracts import QUICK, corpus, known_topics
 from metalda import LDA, exclusivity, stability
 from metalda.errors import InputError
 from metalda.evaluation.matching import (
@@ -17,6 +17,8 @@ from metalda.evaluation.matching import (
     jensen_shannon,
     match,
     pool_rare,
+    recurring_topics,
+    same_topics,
     word_overlap,
     word_stability,
 )
@@ -161,3 +163,16 @@ def test_pooling_rare_words_never_moves_topics_apart(monkeypatch: pytest.MonkeyP
     near = jensen_shannon(pooled, pooled)
     assert (near <= whole + 1e-7).all()
     np.testing.assert_allclose(near, whole, atol=0.05)
+
+
+def test_a_topic_recurs_if_each_is_the_most_similar_to_the_other() -> None:
+    similarity = np.array([[0.9, 0.85, 0.1], [0.95, 0.2, 0.1], [0.1, 0.1, 0.79]])
+    first, second = same_topics(similarity)  # 0 is most like 0, which is most like 1; 2 is not similar enough
+    assert (first.tolist(), second.tolist()) == ([1], [0])
+
+
+def test_recurring_topics_have_the_numbers_of_their_models() -> None:
+    model = LDA(3, **QUICK).fit(corpus())
+    found = recurring_topics(model, model.hide([0]))
+    assert sorted(found["topic"]) == sorted(found["other_topic"]) == [1, 2]
+    assert found["similarity"].to_list() == pytest.approx([1, 1])

@@ -1,6 +1,7 @@
 """Pages in a real browser, without a network."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,44 @@ def open_page(
 
 def _own(url: str, address: str) -> bool:
     return url.partition("#")[0] == address or url == "data:,"
+
+
+@dataclass
+class Visit:
+    """A page that was opened, and everything that went wrong on it."""
+
+    page: Any
+    problems: list[str]
+
+    def go(self, view: str) -> None:
+        self.page.evaluate("view => { location.hash = `#/${view}`; }", view)
+        self.page.wait_for_function("view => location.hash.startsWith(`#/${view}`)", arg=view.partition("?")[0])
+        self.settle()
+
+    def unfold(self) -> None:
+        """Open all that is folded; what is inside is made when the browser gets round to it."""
+        for summary in self.page.locator("details > summary").all():
+            summary.click()
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('details')].every(d => d.open && d.children.length > 1)"
+        )
+
+    def settle(self) -> None:
+        """A view is shown when the browser gets round to it, and charts that appear later in the next frame."""
+        self.page.wait_for_function("() => document.getElementById('main').dataset.shown === location.hash")
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('.chart')].every(c => c.querySelector('svg.picture > *'))"
+        )
+
+    def heading(self) -> str:
+        return self.page.inner_text("h1")
+
+    def words(self) -> list[str]:
+        return self.page.locator("table").first.locator("tbody th").all_inner_texts()
+
+
+def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light", script: str = "") -> Visit:
+    """Open a report, and wait until its first view is shown; the script runs before those of the page."""
+    visited = Visit(*open_page(browser, path, size, scheme, script))
+    visited.settle()
+    return visited

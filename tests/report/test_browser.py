@@ -4,7 +4,6 @@ import csv
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,46 +16,13 @@ import metalda
 from contracts import corpus, quietly
 from marks import slow_after_first
 from metalda import LDA, Corpus, LabeledLDA, MetaLDA, write_report
-from report.chromium import SIZES, open_page
+from report.chromium import SIZES, visit
 from report.hostile import WORDS, hostile_corpus, hostile_model
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
-VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare"]
+VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations"]
+CHOSEN = ["documents?label=0&topic=0&color=label+0&area=-1_-1_0_1", "correlations?pair=0.1"]
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
-
-
-@dataclass
-class Visit:
-    """A page that was opened, and everything that went wrong on it."""
-
-    page: Any
-    problems: list[str]
-
-    def go(self, view: str) -> None:
-        self.page.evaluate("view => { location.hash = `#/${view}`; }", view)
-        self.page.wait_for_function("view => location.hash.startsWith(`#/${view}`)", arg=view.partition("?")[0])
-        self.settle()
-
-    def unfold(self) -> None:
-        """Open all that is folded; what is inside is made when the browser gets round to it."""
-        for summary in self.page.locator("details > summary").all():
-            summary.click()
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('details')].every(d => d.open && d.children.length > 1)"
-        )
-
-    def settle(self) -> None:
-        """A view is shown when the browser gets round to it, and charts that appear later in the next frame."""
-        self.page.wait_for_function("() => document.getElementById('main').dataset.shown === location.hash")
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.chart')].every(c => c.querySelector('svg.picture > *'))"
-        )
-
-    def heading(self) -> str:
-        return self.page.inner_text("h1")
-
-    def words(self) -> list[str]:
-        return self.page.locator("table").first.locator("tbody th").all_inner_texts()
 
 
 def factor(text: str) -> float:
@@ -67,12 +33,6 @@ def factor(text: str) -> float:
 def topic_of(text: str) -> int:
     """The number of a topic, which stands after its name."""
     return int(re.findall(r"topic(\d+)", text)[0])
-
-
-def visit(browser: Any, path: Path, size: str = "wide", scheme: str = "light") -> Visit:
-    visited = Visit(*open_page(browser, path, size, scheme))
-    visited.settle()
-    return visited
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +160,7 @@ def test_documents_are_searched_sorted_and_shown(browser: Any, report: Path, mod
     opened.go("documents")
     assert "20 documents" in opened.page.inner_text("main")
     opened.page.fill("#document-search", "wind rain")
-    assert "2 documents" in opened.page.inner_text("main")
+    assert "2 of 20 documents" in opened.page.inner_text("main")
     assert opened.page.locator("mark").count() >= 4
     opened.page.fill("#document-search", "")
     opened.page.get_by_label("Sort by").select_option("2")
@@ -228,7 +188,7 @@ def test_documents_are_shown_as_written(browser: Any, tmp_path: Path) -> None:
     opened.go("documents")
     assert opened.page.locator(".snippet").first.text_content() == texts[0]
     opened.page.fill("#document-search", "rained; the")
-    assert "5 documents" in opened.page.inner_text("main")
+    assert "5 of 20 documents" in opened.page.inner_text("main")
     assert opened.problems == []
 
 
@@ -590,7 +550,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_mend(browser: Any, report: Path, dated_report: Path, axe: str, scheme: str) -> None:
-    for path, views in ((report, VIEWS), (dated_report, ["numbers", "wording"])):
+    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["numbers", "wording"])):
         opened = visit(browser, path, "wide", scheme)
         session = opened.page.context.new_cdp_session(opened.page)
         session.send("Runtime.evaluate", {"expression": axe})  # the page itself would not run it
@@ -683,6 +643,7 @@ def test_every_kind_of_model_is_shown(browser: Any, tmp_path: Path, kind: str, g
         **dict.fromkeys(("documents", "document/0"), given),
         "contrast/0/1": kind == "labels",
         "compare": False,
+        "correlations": kind != "one topic",
     }
     for view, expected in present.items():
         opened.go(view)

@@ -1,5 +1,7 @@
 """Sections of a report: the map, matched models, traces and packed draws."""
 
+import base64
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -7,7 +9,9 @@ from scipy.spatial.distance import cdist
 from contracts import QUICK, corpus, with_result
 from metalda import LDA, Corpus
 from metalda.errors import InputError
+from metalda.report import correlations
 from metalda.report.comparison import compare_models, match_nearest
+from metalda.report.correlations import summarize_correlations
 from metalda.report.diagnostics import summarize_training
 from metalda.report.labels import pack_draws
 from metalda.report.topics import classical_scaling
@@ -49,6 +53,41 @@ def test_topics_in_excess_have_no_partner_and_words_need_not_be_the_same() -> No
     assert other.distances.count(None) == 1
     with pytest.raises(InputError, match="no word in common"):
         match_nearest(first, LDA(2, **QUICK).fit(Corpus.from_tokens([["x", "y"]])))
+
+
+def test_topics_recur_if_they_are_the_same_and_ribbons_join_similar_ones() -> None:
+    first = LDA(3, **QUICK).fit(corpus())
+    order = np.array([2, 0, 1])
+    own, same = compare_models({"a": first, "b": with_result(first, phi=first.fitted_.phi[:, order])}, None)
+    assert own.recurring == ((0, 0), (1, 1), (2, 2))
+    assert [order[j] for _, j in same.recurring] == [0, 1, 2]
+    assert {(i, j) for i, j, _ in same.links} >= set(same.recurring)
+    assert all(similarity >= 0.6 for *_, similarity in same.links)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["corpus", "no corpus"])
+def test_correlations_are_those_of_the_model(given: bool) -> None:
+    model = LDA(4, **{**QUICK, "n_iter": 60, "n_draws": 10}).fit(corpus())
+    found = summarize_correlations(model, corpus() if given else None, 0.9)
+    assert found is not None
+    expected = model.topic_correlations(corpus() if given else None).sort_values(["topic", "other_topic"])
+    for name, values in (("mean", "correlation"), ("low", "low"), ("high", "high"), ("similarity", "similarity")):
+        hundredths = np.frombuffer(base64.b64decode(getattr(found, name)), np.int8)
+        np.testing.assert_allclose(
+            np.where(hundredths == -128, np.nan, hundredths / 100), expected[values], atol=0.0051
+        )
+    assert found.interval == (0.8 if given else None)  # ten draws hold no interval of 0.9
+    assert found.n_documents == 10
+    assert sorted(found.order) == [0, 1, 2, 3]
+
+
+def test_correlations_are_over_a_sample_and_absent_if_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = LDA(2, **QUICK).fit(corpus())
+    monkeypatch.setattr(correlations, "_MOST", 5)
+    assert summarize_correlations(model, corpus(), 0.9).n_documents == 5
+    assert summarize_correlations(model, corpus(), 0.9) == summarize_correlations(model, corpus(), 0.9)
+    assert summarize_correlations(model, corpus()[:1], 0.9) is None
+    assert summarize_correlations(LDA(1, **QUICK).fit(corpus()), corpus(), 0.9) is None
 
 
 def test_r_hat_is_that_of_the_draws_after_the_burn_in() -> None:

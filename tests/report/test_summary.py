@@ -135,6 +135,21 @@ def test_the_figures_are_of_all_documents_not_of_the_sample(model: MetaLDA, text
     assert [topic.coherence for topic in small.topics] == [topic.coherence for topic in large.topics]
 
 
+def test_labels_of_documents_have_kinds() -> None:
+    frame = pd.DataFrame(
+        {"text": ["cat dog", "sun rain"] * 4, "genre": ["a", "b"] * 4, "size": range(8), "n": range(8)}
+    )
+    documents = Corpus.from_frame(frame, text="text", labels="genre", bins={"size": [4]}, numbers="n")
+    found = quietly(summarize, LDA(2, **QUICK).fit(documents), documents).documents
+    assert found is not None
+    kinds = [None if kind < 0 else found.kinds[kind] for kind in found.kind_of]
+    assert dict(zip(found.label_names, kinds, strict=True)) == {
+        **dict.fromkeys(("genre=a", "genre=b"), "genre"),
+        **dict.fromkeys(("size < 4", "size ≥ 4"), "size"),
+        "n": None,  # a number
+    }
+
+
 def test_a_long_document_is_cut_and_that_is_said(model: MetaLDA) -> None:
     long = Corpus.from_tokens([WORDS[:10] * 300, WORDS[:4]])
     found = summarize(model, long)
@@ -258,6 +273,9 @@ def test_numbers_as_labels_do_no_harm(texts: Corpus) -> None:
     model = DMR(3, optimize_burn_in=2, **QUICK).fit(plain, numbers)
     found = summarize(model, plain.with_labels(numbers))
     assert json.loads(json.dumps(found.to_plain(), allow_nan=False))
+    assert found.documents is not None
+    assert found.documents.kind_of == (-1, -1)
+    assert found.documents.kinds == ()
 
 
 @pytest.fixture(scope="module")

@@ -36,14 +36,19 @@ def stability(
     """Compare the topics of several models, such as fits with different seeds.
 
     Topics are matched one to one so that their total similarity is largest. The table contains the topics of the first
-    MODEL, the most stable first; json and csv contain the topics of all models.
+    MODEL, the most stable first; json and csv contain the topics of all models. A topic of the first MODEL recurs in
+    another if each of the two is the most similar to the other, with a similarity of 0.8 or more (probabilities).
     """
+    from metalda.evaluation import recurring_topics
     from metalda.evaluation import stability as measure_stability
 
-    found = measure_stability(options.load_models(models), measure=measure.value, top_n=top_n)
+    first, *others = loaded = options.load_models(models)
+    found = measure_stability(loaded, measure=measure.value, top_n=top_n)
+    n_recurring = [len(recurring_topics(first, other)) for other in others]
     table = found.topics.assign(model=[str(models[i]) for i in found.topics["model"]])
     if format is Format.json:
-        tables.print_json({"stability": found.score, "measure": measure.value, "topics": table.to_dict("records")})
+        result = {"stability": found.score, "measure": measure.value, "recurring": n_recurring}
+        tables.print_json({**result, "topics": table.to_dict("records")})
     elif format is Format.csv:
         tables.print_frame(table, raw=raw)
     else:
@@ -54,3 +59,5 @@ def stability(
         cells = list(zip(map(str, rows["topic"]), shown, words, strict=True))
         tables.print_table(("topic", "similarity", f"words of the topics of {clean(str(models[0]))}"), cells)
         print(f"\nStability {found.score:.3f}: mean over all topics of {len(models)} models. 1 means equal topics.")
+        for path, n in zip(models[1:], n_recurring, strict=True):
+            print(f"{n:,} of {len(first.components_):,} topics recur in {clean(str(path))}.")

@@ -7,7 +7,7 @@ from metalda.evaluation.coherence import Coherence, coherence, score_topics
 from metalda.evaluation.comparison import compare, search_k
 from metalda.evaluation.intrusion import IntrusionKey, IntrusionTasks, make_intrusion_tasks
 from metalda.evaluation.intrusion_scores import IntrusionAnswers, IntrusionScores, score_intrusion
-from metalda.evaluation.matching import Stability, stability
+from metalda.evaluation.matching import Stability, recurring_topics, stability
 from metalda.evaluation.measures import exclusivity, label_accuracy, label_baseline, topic_diversity
 from metalda.evaluation.plots import plot_effects, plot_prevalence, plot_search
 from metalda.evaluation.windows import WindowCounts, count_windows
@@ -33,6 +33,7 @@ __all__ = [
     "plot_effects",
     "plot_prevalence",
     "plot_search",
+    "recurring_topics",
     "score_intrusion",
     "score_topics",
     "search_k",

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from metalda.errors import InputError
-from metalda.models.chains import bhattacharyya
+from metalda.models.chains import MIN_SIMILARITY, bhattacharyya
 from metalda.utils.markup import frame_html
 
 if TYPE_CHECKING:
@@ -129,6 +129,51 @@ def _entropy(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     logs = np.log2(rows, where=rows > 0, out=np.zeros_like(rows))
     entropies: NDArray[np.float64] = -(rows * logs).sum(axis=1)
     return entropies
+
+
+def same_topics(similarity: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the topics of two models that are the same: each is the most similar to the other, by 0.8 or more.
+
+    Topics are matched across chains in the same way.
+    """
+    best = similarity.argmax(axis=1)
+    mutual = similarity.argmax(axis=0)[best] == np.arange(len(best))
+    first = np.flatnonzero(mutual & (similarity.max(axis=1) >= MIN_SIMILARITY))
+    return first, best[first]
+
+
+def recurring_topics(first: TopicModel, second: TopicModel) -> pd.DataFrame:
+    """Return the topics of a model that recur in another, such as one with another seed or number of topics.
+
+    A topic recurs if each of the two is the most similar to the other, with a similarity of 0.8 or more: the
+    Bhattacharyya coefficient of their word probabilities, as for topics of several chains.
+
+    Returns
+    -------
+    DataFrame
+        A row per pair, the most similar first: `topic`, `other_topic` and `similarity`.
+
+    Examples
+    --------
+    >>> from metalda import LDA
+    >>> from metalda.evaluation import recurring_topics
+    >>> texts = ["cat dog cat", "dog cat dog", "rain sun rain", "sun rain"] * 5
+    >>> first, second = (LDA(2, n_iter=50, random_state=seed, verbose=False).fit(texts) for seed in range(2))
+    >>> len(recurring_topics(first, second))
+    2
+    """
+    import pandas as pd
+
+    similarity = affinity(first, second)
+    rows, columns = same_topics(similarity)
+    table = pd.DataFrame(
+        {
+            "topic": np.array(first.fitted_.topic_numbers)[rows],
+            "other_topic": np.array(second.fitted_.topic_numbers)[columns],
+            "similarity": similarity[rows, columns],
+        }
+    )
+    return table.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from metalda.errors import InputError, warn
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import MIN_SIMILARITY, NO_PARTNER, bhattacharyya
 from metalda.models.curated import CuratedModel
-from metalda.models.effects import check_interval
+from metalda.models.effects import check_interval, draws_needed
 from metalda.models.fitted import top_indices
 from metalda.models.word_scores import WORD_SCORES
 from metalda.utils.arguments import as_number, check_count
@@ -24,6 +23,18 @@ from metalda.utils.names import unused
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class TopicCorrelations(NamedTuple):
+    """Correlations of the proportions of each two topics, by pair."""
+
+    first: NDArray[np.int64]  # topics
+    second: NDArray[np.int64]
+    mean: NDArray[np.float64]  # over the draws; NaN if unknown
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    similarity: NDArray[np.float64]  # of the words
+    are_held: NDArray[np.bool_]  # whether there are enough draws for the interval
 
 
 class DocumentTables(CuratedModel):
@@ -133,28 +144,14 @@ class DocumentTables(CuratedModel):
         import pandas as pd
 
         check_interval(interval)
-        if corpus is None:
-            drawn = np.array([_correlate(np.asarray(self.doc_topics_, np.float64))])
-        else:
-            drawn = np.array([_correlate(theta) for theta in self._drawn_proportions(self.to_corpus(corpus))])
-        first, second = np.triu_indices(self.fitted_.n_topics, 1)
-        pairs = drawn[:, first, second]  # [draw, pair]; NaN where a chain lacks a topic, or a topic does not vary
-        n_draws = np.isfinite(pairs).sum(axis=0)
-        mean = np.nansum(pairs, axis=0) / np.where(n_draws, n_draws, np.nan)
-        low, high = (np.full(len(first), np.nan) for _ in range(2))
-        needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
-        held = n_draws >= needed
-        if held.any() and corpus is not None:
-            tails = [(1 - interval) / 2, (1 + interval) / 2]
-            low[held], high[held] = np.nanquantile(pairs[:, held], tails, axis=0, method="weibull")
-        if corpus is not None and not held.all():
+        found = self._correlations(None if corpus is None else self.to_corpus(corpus), interval)
+        if corpus is not None and not found.are_held.all():
             warn(
-                f"an interval of {interval:g} needs {needed:,} draws or more, but some topics have fewer, so that its "
-                "ends are NaN: fit with more draws (n_draws, --n-draws), or give a smaller interval"
+                f"an interval of {interval:g} needs {draws_needed(interval):,} draws or more, but some topics have "
+                "fewer, so that its ends are NaN: fit with more draws (n_draws, --n-draws), or give a smaller interval"
             )
-        similarity = bhattacharyya(self.fitted_.phi, self.fitted_.phi)[first, second]
-        values = {"correlation": mean, "low": low, "high": high, "similarity": similarity}
-        table = pd.DataFrame({**self._name_pairs(first, second), **values})
+        values = {"correlation": found.mean, "low": found.low, "high": found.high, "similarity": found.similarity}
+        table = pd.DataFrame({**self._name_pairs(found.first, found.second), **values})
         return table.sort_values("correlation", ascending=False, kind="stable", ignore_index=True)
 
     @names_wrong_keywords()
@@ -263,6 +260,24 @@ class DocumentTables(CuratedModel):
         scores = {by: self._word_scores(by)[topics, words] for by in WORD_SCORES}
         named = {name: column[topics] for name, column in self._topic_columns().items()}
         return pd.DataFrame({**named, "word": np.array(self.vocabulary_, dtype=object)[words], **scores})
+
+    def _correlations(self, corpus: Corpus | None, interval: float) -> TopicCorrelations:
+        """Return the correlations of all pairs of topics, without a warning if there are too few draws."""
+        if corpus is None:
+            drawn = np.array([_correlate(np.asarray(self.doc_topics_, np.float64))])
+        else:
+            drawn = np.array([_correlate(theta) for theta in self._drawn_proportions(corpus)])
+        first, second = np.triu_indices(self.fitted_.n_topics, 1)
+        pairs = drawn[:, first, second]  # [draw, pair]; NaN where a chain lacks a topic, or a topic does not vary
+        n_draws = np.isfinite(pairs).sum(axis=0)
+        mean = np.nansum(pairs, axis=0) / np.where(n_draws, n_draws, np.nan)
+        low, high = (np.full(len(first), np.nan) for _ in range(2))
+        held = n_draws >= draws_needed(interval)
+        if held.any() and corpus is not None:
+            tails = [(1 - interval) / 2, (1 + interval) / 2]
+            low[held], high[held] = np.nanquantile(pairs[:, held], tails, axis=0, method="weibull")
+        similarity = bhattacharyya(self.fitted_.phi, self.fitted_.phi)[first, second]
+        return TopicCorrelations(first, second, mean, low, high, similarity, held)
 
     def _drawn_proportions(self, corpus: Corpus) -> Iterator[NDArray[np.float64]]:
         """Yield [document, topic] the proportions of documents under the topics of each draw of all chains.

@@ -447,7 +447,7 @@ def table_of_draws(
 
     check_interval(interval)
     mean, low, high = (np.full(drawn[0].shape[1:], np.nan) for _ in range(3))
-    needed = math.ceil(2 / (1 - interval) - 1 - 1e-9)
+    needed = draws_needed(interval)
     fewest = math.inf
     for topics, own in by_chains(drawn, weights.places):
         pooled = own.reshape(-1, *own.shape[2:])
@@ -469,6 +469,11 @@ def check_interval(interval: float) -> None:
     """Raise InputError unless this is the probability of an interval."""
     if not 0 < as_number(interval) < 1:
         raise InputError(f"interval must lie between 0 and 1, not {interval!r}")
+
+
+def draws_needed(interval: float) -> int:
+    """Return the number of draws that hold the ends of an interval."""
+    return math.ceil(2 / (1 - interval) - 1 - 1e-9)
 
 
 def _warn_of_few(n_draws: int, needed: int, interval: float) -> None:

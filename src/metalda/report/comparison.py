@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.evaluation.matching import match, model_distances
+from metalda.evaluation.matching import affinity, match, model_distances, same_topics
 from metalda.evaluation.measures import topic_coherence, topic_diversity
 from metalda.models.fitted import top_indices
+from metalda.report.topics import shown_titles
 from metalda.report.values import cut, rounded
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _TOP_WORDS = 10
+_MIN_LINK = 0.6  # similarity of topics that a ribbon joins
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class ComparedTopic:
     name: str
     share: float
     words: tuple[str, ...]
+    title: str  # its name, or one from its most relevant words
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class ComparedModel:
     topics: tuple[ComparedTopic, ...]
     matches: tuple[int, ...]
     distances: tuple[float | None, ...]
+    links: tuple[tuple[int, int, float], ...]  # similar topics: of the first model, of this model, their similarity
+    recurring: tuple[tuple[int, int], ...]  # topics of the first model, and those of this model that are the same
 
 
 def compare_models(models: Mapping[str, TopicModel], corpus: Corpus | None) -> tuple[ComparedModel, ...]:
@@ -71,6 +76,7 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
     history = model.history_
     shares = model.topics(top_n=1)["share"]
     best = top_indices(model.components_, _TOP_WORDS)
+    similarity, titles = affinity(first, model), shown_titles(model)
     return ComparedModel(
         name=cut(name),
         model=type(model).__name__,
@@ -80,9 +86,15 @@ def _compared(name: str, model: TopicModel, first: TopicModel, corpus: Corpus | 
         log_likelihood=round(float(history["log_likelihood"].iloc[-1]), 4) if len(history) else None,
         seconds=round(float(history["seconds"].sum()), 2),
         topics=tuple(
-            ComparedTopic(k, cut(name), rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row))
-            for k, (name, share, row) in enumerate(zip(model.fitted_.column_names, shares, best, strict=True))
+            ComparedTopic(k, cut(name), rounded([share], 6)[0], tuple(cut(model.vocabulary_[v]) for v in row), title)
+            for k, (name, share, row, title) in enumerate(
+                zip(model.fitted_.column_names, shares, best, titles, strict=True)
+            )
         ),
         matches=tuple(matches.tolist()),
         distances=tuple(None if np.isnan(d) else round(float(d), 3) for d in distances),
+        links=tuple(
+            (int(i), int(j), round(float(similarity[i, j]), 3)) for i, j in np.argwhere(similarity >= _MIN_LINK)
+        ),
+        recurring=tuple(zip(*(topics.tolist() for topics in same_topics(similarity)), strict=True)),
     )

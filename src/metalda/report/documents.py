@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metalda.corpus.columns import columns_of_labels
 from metalda.corpus.spans import WordFinder
 from metalda.models.fitted import top_indices
 from metalda.report.labels import LabelSection
@@ -44,6 +45,8 @@ class DocumentSection:
     shares: tuple[Numbers, ...]
     label_names: tuple[str, ...]
     label_places: tuple[int, ...]  # indices into the labels of the summary, or -1
+    kinds: tuple[str, ...]  # the columns that these labels come from; "" if they come from none
+    kind_of: tuple[int, ...]  # of each label; -1 for a number
     n_all: int
     longest: int  # number of words after which documents are truncated
 
@@ -61,6 +64,16 @@ class ShownDocument(NamedTuple):
     words: NDArray[np.int32]  # as word ids of the corpus
     written: tuple[str, ...]  # the text in pieces: every second one is a word; empty without texts
     is_cut: bool
+
+
+class ShownLabels(NamedTuple):
+    """The labels of the shown documents, under the names of the section."""
+
+    labels: tuple[tuple[int, ...], ...]
+    label_names: tuple[str, ...] = ()
+    label_places: tuple[int, ...] = ()
+    kinds: tuple[str, ...] = ()
+    kind_of: tuple[int, ...] = ()
 
 
 class DocumentSelection:
@@ -151,11 +164,9 @@ def summarize_documents(
         best = best[(theta[best] >= min(_MIN_SHARE, theta[best[0]])) & (theta[best] > 0)]
         topics.append(tuple(best.tolist()))
         shares.append(rounded(theta[best], 3))
-    own_labels, label_names, label_places = _labels_of(corpus, rows, labels)
     return DocumentSection(
         numbers=tuple(rows.tolist()),
         ids=tuple(cut(corpus.ids[row] if corpus.ids is not None else str(row)) for row in rows),
-        labels=own_labels,
         lengths=tuple(np.diff(corpus.offsets)[rows].tolist()),
         words=tuple(words),
         written=None if corpus.texts is None else tuple(chosen.shown(int(row)).written for row in rows),
@@ -163,8 +174,7 @@ def summarize_documents(
         word_topics=tuple(word_topics),
         topics=tuple(topics),
         shares=tuple(shares),
-        label_names=label_names,
-        label_places=label_places,
+        **_labels_of(corpus, rows, labels)._asdict(),
         n_all=len(corpus),
         longest=chosen.longest,
     )
@@ -194,17 +204,27 @@ def _topics_of(words: NDArray[np.int64], theta: NDArray[np.float32], phi: NDArra
     return tuple(np.where((words >= 0) & (weights.max(axis=0) > 0), weights.argmax(axis=0), -1).tolist())
 
 
-def _labels_of(
-    corpus: Corpus, rows: NDArray[np.int64], labels: LabelSection | None
-) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...], tuple[int, ...]]:
-    """Return the labels of documents as indices into a list of names, these names, and their indices in the section."""
+def _labels_of(corpus: Corpus, rows: NDArray[np.int64], labels: LabelSection | None) -> ShownLabels:
+    """Return the labels of documents as indices into a list of names, and where these come from."""
     if corpus.labels is None:
-        return ((),) * len(rows), (), ()
+        return ShownLabels(((),) * len(rows))
     matrix = corpus.labels.matrix[rows]
     used = np.unique(matrix.indices)
     places = np.searchsorted(used, matrix.indices).tolist()
-    starts = matrix.indptr.tolist()
-    names = tuple(cut(corpus.label_names[j]) for j in used)
+    own = tuple(tuple(places[a:b]) for a, b in pairwise(matrix.indptr.tolist()))
+    full_names, schema = [corpus.label_names[j] for j in used], corpus.schema
+    has_columns = schema is not None and schema.has_labels
+    columns = columns_of_labels(full_names, schema) if schema is not None and has_columns else ("",) * len(used)
+    is_number = np.isin(used, matrix.indices[matrix.data != 1])
+    if schema is not None:
+        is_number |= np.isin(full_names, list(schema.scales))
+    kinds = tuple(dict.fromkeys(column for column, number in zip(columns, is_number, strict=True) if not number))
+    names = tuple(map(cut, full_names))
     sections = {} if labels is None else {name: j for j, name in enumerate(labels.names)}
-    own = tuple(tuple(places[a:b]) for a, b in pairwise(starts))
-    return own, names, tuple(sections.get(name, -1) for name in names)
+    return ShownLabels(
+        labels=own,
+        label_names=names,
+        label_places=tuple(sections.get(name, -1) for name in names),
+        kinds=tuple(map(cut, kinds)),
+        kind_of=tuple(-1 if number else kinds.index(own) for own, number in zip(columns, is_number, strict=True)),
+    )

@@ -20,8 +20,9 @@ from metalda.storage import replacing
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
-_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap")  # scripts before the views
-_LAST = ("page", "frame")  # and after them
+# Scripts before the views, and after them.
+_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap", "facets", "docmap", "ribbons")
+_LAST = ("page", "frame")
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")  # of every page
 _TEMPLATES = files("metalda.report").joinpath("templates")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from metalda.errors import InputError
 from metalda.models.effects import FEW_DRAWS
 from metalda.report.comparison import ComparedModel, compare_models
+from metalda.report.correlations import CorrelationSection, summarize_correlations
 from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize_training
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
 from metalda.report.hierarchy import TopicTree, build_tree
@@ -69,6 +70,7 @@ class Summary:
     overview: Overview
     topics: tuple[TopicSummary, ...]
     tree: TopicTree
+    correlations: CorrelationSection | None
     words: WordSection
     labels: LabelSection | None
     numbers: tuple[NumberSection, ...]
@@ -149,6 +151,7 @@ def summarize(
         ),
         topics=summarize_topics(model, corpus, words, None if chosen is None else chosen.typical, interval),
         tree=build_tree(words.distances),
+        correlations=summarize_correlations(model, corpus, interval),
         words=words.summarize(model.vocabulary_),
         labels=labels,
         numbers=summarize_prevalence(model, interval),

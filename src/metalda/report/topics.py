@@ -68,7 +68,7 @@ def summarize_topics(
     points = classical_scaling(distances)
     np.fill_diagonal(distances, np.inf)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEAREST, len(distances) - 1)]
-    labels, automatic = shown_names(model), automatic_names(model.fitted_)
+    labels, titles = shown_names(model), shown_titles(model)
     measured, is_background = topic_coherence(model, corpus), model.fitted_.is_background
     features = _strongest_features(model, interval)
     return tuple(
@@ -76,7 +76,7 @@ def summarize_topics(
             number=k,
             name=f"topic{model.fitted_.topic_numbers[k]}",
             label=None if (label := labels[k]) is None else cut(label),
-            title=cut(labels[k] or automatic[k]),
+            title=titles[k],
             share=rounded([share], 6)[0],
             background=bool(is_background[k]),
             words=words.places(words.by_topic[k]),
@@ -100,6 +100,12 @@ def shown_names(model: TopicModel) -> list[str | None]:
     n_topics, fitted = len(model.components_), model.fitted_
     labels = getattr(model, "topic_labels_", [None] * n_topics)
     return [name or label for name, label in zip(fitted.topic_names or [None] * n_topics, labels, strict=True)]
+
+
+def shown_titles(model: TopicModel) -> tuple[str, ...]:
+    """Return the name of each topic, or its label, or else a name from its most relevant words."""
+    both = zip(shown_names(model), automatic_names(model.fitted_), strict=True)
+    return tuple(cut(name or automatic) for name, automatic in both)
 
 
 def _strongest_features(model: TopicModel, interval: float) -> list[tuple[FeatureEffect, ...]]:

@@ -1,6 +1,7 @@
 // Charts as SVG: scales, axes, marks that the keyboard reaches, hints, files, and a table of the data.
 const PAPER = 680; // width of a chart on paper, in pixels
-const linear = ([a, b], [p, q]) => (x) => p + ((x - a) / (b - a || 1)) * (q - p);
+const linear = ([a, b], [p, q]) => Object.assign((x) => p + ((x - a) / (b - a || 1)) * (q - p),
+  { back: (y) => a + ((y - p) / (q - p)) * (b - a) });
 
 // Round numbers between two ends.
 function ticks(low, high, n = 6) {
@@ -26,14 +27,17 @@ const textAt = (text, x, y, properties = {}) => svg("text", { x, y, ...propertie
 
 // The hint of a chart: lines of text near a point.
 const tipOf = (place) => place.querySelector(".tip");
-function showTip(place, lines, x, y) {
+function putTip(place, lines, x, y) {
   const tip = tipOf(place);
-  tip.replaceChildren(...lines.filter(Boolean).map((line, i) => el("span", {}, line)));
+  tip.replaceChildren(...lines.filter(Boolean).map((line) => el("span", {}, line)));
   tip.hidden = false;
+  tip.style.left = `${Math.max(0, Math.min(x + 12, place.scrollLeft + place.clientWidth - tip.offsetWidth))}px`;
+  tip.style.top = `${y + 14}px`;
+}
+function showTip(place, lines, x, y) {
   const picture = place.querySelector("svg");
   const scale = picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
-  tip.style.left = `${Math.max(0, Math.min(x * scale + 12, place.scrollLeft + place.clientWidth - tip.offsetWidth))}px`;
-  tip.style.top = `${y * scale + 14}px`;
+  putTip(place, lines, x * scale, y * scale);
 }
 const hideTip = (place) => { tipOf(place).hidden = true; };
 

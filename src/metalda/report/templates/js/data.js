@@ -1,6 +1,7 @@
 // The summary, and helpers that read it.
 const summary = JSON.parse(document.getElementById("summary").textContent);
-const { overview, topics, tree, words, labels, numbers, wording, documents: docs, diagnostics, comparison } = summary;
+const { overview, topics, tree, correlations, words, labels, numbers, wording, documents: docs, diagnostics,
+  comparison } = summary;
 
 const level = () => `${Math.round(100 * overview.interval)}%`;
 

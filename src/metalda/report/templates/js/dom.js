@@ -42,8 +42,9 @@ const table = (columns, rows, caption = null) => el("div", {}, plainTable(column
 // A long table, one page at a time; its file has all rows.
 const longTable = (columns, rows, size) => el("div", {}, pages(rows.length, size,
   (first, last) => plainTable(columns, rows.slice(first, last))), downloads(columns, rows));
-const pairs = (rows) => el("table", { class: "pairs" }, el("tbody", {}, rows.map(([key, value]) =>
-  el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, name(String(value)))))));
+const pairs = (rows) => el("div", {}, el("table", { class: "pairs" }, el("tbody", {}, rows.map(([key, value]) =>
+  el("tr", {}, el("th", { scope: "row" }, key), el("td", {}, name(String(value))))))),
+downloads([["name", ([key]) => key], ["value", ([, value]) => name(String(value))]], rows));
 
 // Files that the page offers, made when asked for.
 const fileName = (ending) => `${document.title} ${document.querySelector("h1").textContent}`
@@ -53,13 +54,18 @@ function saveFile(text, type, ending) {
   el("a", { href: address, download: fileName(ending) }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
+// An apostrophe before text that a spreadsheet could run as a formula, as metalda export writes it.
+const FORMULA = /^(?:[\t\r\n]|[\s\x1c-\x1f\x85]*[=+\-@＝＋－＠])/;
+const VALUE = String.raw`[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[×%]?`; // also an interval, as in -0.5 to 0.2
+const NUMBER = new RegExp(String.raw`^${VALUE}(?: to ${VALUE})?(?: \(${VALUE} to ${VALUE}\))?$`);
+const guarded = (text) => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const shownText = (content) => el("span", {}, content).textContent.replaceAll("−", "-").trim();
 function csv(columns, rows) {
   const own = columns.filter(([title]) => title !== "");
   const lines = [own.map(([title]) => shownText([title])), ...rows.map((row) => own.map(([, content]) =>
     shownText([content(row)])))];
-  return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+  return lines.map((line) => line.map((text) => quoted(guarded(text))).join(",")).join("\r\n") + "\r\n";
 }
 const fileButton = (text, title, onclick) => el("button",
   { type: "button", class: "file", title, "aria-label": title, onclick }, text);

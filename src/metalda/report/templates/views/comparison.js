@@ -11,7 +11,7 @@ if (comparison.length) addView("compare", "Comparison", 70, () => {
   ];
   const cell = (model, k) =>
     (k < 0 ? el("span", { class: "muted" }, "no partner")
-    : [el("b", {}, model.topics[k].name),
+    : [el("b", {}, name(model.topics[k].title)), " ", el("span", { class: "second" }, model.topics[k].name),
     el("span", { class: "muted" }, ` ${percent(model.topics[k].share)}`), el("br"),
     named(model.topics[k].words.slice(0, 8))]);
   const columns = [[name(first.name),
@@ -29,16 +29,18 @@ if (comparison.length) addView("compare", "Comparison", 70, () => {
     model.topics.filter((t) => !model.matches.includes(t.number)).map((t) => [model, t]));
   return {
     title: ["Comparison"],
-      lead: "Topics of the models, matched one to one by their words (smallest sum of Jensen–Shannon distances); the "
-        + "most similar pairs first.",
+      lead: "Which topics of the first model the others have too.",
     body: [
       card("Models", table(measures, comparison),
         el("p", { class: "muted small" },
         "The log-likelihood is that of the last iteration, on the training words; it does not measure how well new "
           + "documents are predicted.")),
-      card("Matched topics", table(columns, rows)),
+      ribbonCard(first, others),
+      card("Matched topics", el("p", { class: "muted small" }, "Matched one to one by their words (smallest sum of "
+        + "Jensen–Shannon distances); the most similar pairs first."), table(columns, rows)),
       alone.length ? card("Topics without a partner",
-        table([["model", ([model]) => name(model.name)], ["topic", ([, t]) => t.name],
+        table([["model", ([model]) => name(model.name)],
+        ["topic", ([, t]) => [name(t.title), " ", el("span", { class: "second" }, t.name)]],
         ["share", ([, t]) => percent(t.share), "number"], ["words", ([, t]) => named(t.words)]], alone)) : null,
     ],
   };

@@ -1,10 +1,4 @@
 // Documents: search and order, and one document.
-const docState = () => ({ query: option("search", ""), sort: oneOf("sort", topics.map((t) => String(t.number)), "") });
-let docTexts = null;
-const docText = (i) =>
-  [docs.ids[i], ...docs.labels[i].map((at) => docs.label_names[at]),
-  ...(docs.written ? [docs.written[i].join("")] : docs.words[i].map(wordName))].join(" ").toLowerCase();
-
 // A word of a document, and what stands before it: as written if the corpus has texts.
 const shownWord = (i, at) => (docs.written ? docs.written[i][2 * at + 1] : wordName(docs.words[i][at]));
 const before = (i, at, most = Infinity) => {
@@ -14,7 +8,8 @@ const before = (i, at, most = Infinity) => {
     ? `${letters.slice(0, most / 2).join("")} … ${letters.slice(-most / 2).join("")}` : text;
 };
 
-const labelChips = (i) => (docs.labels[i].length ? el("ul", { class: "chips" }, docs.labels[i].map((at) => {
+const shownLabels = (i) => docs.labels[i].filter((at) => docs.kind_of[at] >= 0); // without numbers
+const labelChips = (i) => (shownLabels(i).length ? el("ul", { class: "chips" }, shownLabels(i).map((at) => {
   const place = docs.label_places[at], text = name(docs.label_names[at]);
   return el("li", {}, place >= 0 ? el("a", { class: "chip", href: `#/label/${place}` }, text)
     : el("span", { class: "chip" }, text));
@@ -56,26 +51,30 @@ const documentList = (own, isMarked = () => false) =>
         topicLink(k), ` ${percent(docs.shares[i][rank], 0)}`))),
     snippet(i, isMarked)))));
 
-function findDocuments() {
-  docTexts ??= docs.ids.map((_, i) => docText(i));
-  const { query, sort } = docState(), parts = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const own = docs.ids.map((_, i) => i).filter((i) => parts.every((part) => docTexts[i].includes(part)));
-  if (sort === "") return own;
-  const k = Number(sort),
-    share = (i) => { const at = docs.topics[i].indexOf(k); return at < 0 ? 0 : docs.shares[i][at]; };
-  return own.sort((a, b) => share(b) - share(a) || a - b);
-}
+// The columns of the file of documents.
+const docColumns = () => [["document", (i) => docs.ids[i]], ["number", (i) => String(docs.numbers[i])],
+  ...docs.kinds.map((kind, of) => [kind || "labels", (i) => docs.labels[i].filter((at) => docs.kind_of[at] === of)
+    .map(docLabel).join("; ")]),
+  ["topic", (i) => (docs.topics[i].length ? `${shortName(docs.topics[i][0])} (${topicName(docs.topics[i][0])})` : "")],
+  ["share", (i) => String(docs.shares[i][0] ?? "")],
+  ...[0, 1].map((at) => ["xy"[at], (i) => (mapPlaces()[i] ? mapPlaces()[i][at].toFixed(4) : "")])];
 
 if (docs) addView("documents", "Documents", 50, () => {
-  const place = el("div"), status = el("p", { class: "muted small" });
+  const place = el("div"), chosen = el("div"), status = el("p", { class: "muted small" });
+  const columns = docColumns();
   const show = () => {
-    const { query, sort } = docState(), own = findDocuments(), parts = query.toLowerCase().split(/\s+/).filter(Boolean);
-    status.textContent = own.length ? count(own.length, "document") : "No document of this report matches.";
+    const { state, parts, found, counts } = findDocuments();
+    status.textContent = !found.length ? "No document of this report matches."
+      : found.length === docs.ids.length ? count(found.length, "document")
+      : `${found.length.toLocaleString("en")} of ${count(docs.ids.length, "document")}`;
     say(status.textContent);
-    const k = sort === "" ? null : Number(sort);
+    const k = state.sort === "" ? null : Number(state.sort);
     const isMarked = parts.length ? (word) => parts.some((part) => wordKeys[word].includes(part))
       : (_, at, i) => docs.word_topics[i][at] === k;
-    place.replaceChildren(documentList(own, isMarked));
+    chosen.replaceChildren(chosenChips(state, show) || "");
+    boxes.forEach(({ update }) => update(counts));
+    if (map) map.update(found);
+    place.replaceChildren(documentList(found, isMarked), found.length ? downloads(columns, found) : "");
   };
   const input = el("input",
     { type: "search", id: "document-search", value: docState().query, placeholder: "Search words, names and labels",
@@ -83,16 +82,22 @@ if (docs) addView("documents", "Documents", 50, () => {
       show(); } });
   const orders = [["", "their order in the corpus"],
     ...topics.map((t) => [t.number, `${plain(shortName(t.number), 40)} (${t.name})`])];
+  const boxes = facets().map((facet) => facetBox(facet, show));
+  const map = topics.length > 1 && docs.ids.length > 1 ? documentMap(show, columns) : null;
   show();
   const sampled = docs.ids.length < docs.n_all;
+  const all = boxes.map(({ box }) => box), isWide = window.innerWidth > 1000;
+  const filters = !boxes.length ? null : isWide ? el("section", { class: "card facets" }, el("h2", {}, "Filters"), all)
+    : el("details", { class: "card facets" }, el("summary", {}, "Filters"), all);
   return {
     title: ["Documents"],
       lead: sampled ? `${docs.ids.length.toLocaleString("en")} of ${docs.n_all.toLocaleString("en")} documents: the `
         + `most typical ones of each topic, and a random sample.` : `All ${docs.n_all.toLocaleString("en")} `
         + `documents, as ${docs.written ? "written" : "the model reads them"}.`,
-    body: [card(null, el("h2", { class: "visually-hidden" }, "Found"), el("div", { class: "controls" }, input,
-      choice("Sort by", orders, docState().sort, (value) => { setOption("sort", value); setOption("page", 0, 0);
-        show(); })), status, place)],
+    body: [el("div", { class: "explore" }, filters, el("div", { class: "stack" }, map ? map.card : null,
+      card(null, el("h2", { class: "visually-hidden" }, "Found"), el("div", { class: "controls" }, input,
+        choice("Sort by", orders, docState().sort, (value) => { setOption("sort", value); setOption("page", 0, 0);
+          show(); })), chosen, status, place)))],
   };
 });
 
