@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.hints import warn_of_labels
@@ -19,6 +18,7 @@ from metalda.errors import InputError, hint, warn
 from metalda.meta.design import Design
 from metalda.meta.terms import Terms
 from metalda.models.documents import DocumentTables
+from metalda.models.estimator import follows_set_output
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.registry import CLASSES
@@ -109,7 +109,7 @@ class TopicModel(DocumentTables):
                 problem,
                 stages=stages,
                 until_settled=isinstance(self.n_iter, str),
-                seeds=chain_seeds(int(check_random_state(self.random_state).randint(2**31)), self.n_chains),
+                seeds=chain_seeds(_draw_seed(self.random_state), self.n_chains),
                 n_jobs=n_jobs,
                 verbose=self.verbose,
                 checkpoint=opened,
@@ -157,6 +157,7 @@ class TopicModel(DocumentTables):
                 '(--iterations) larger, or "auto"'
             )
 
+    @follows_set_output
     def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> NDArray[np.float32]:
         """Fit, then transform the same documents without y.
 
@@ -304,6 +305,14 @@ class TopicModel(DocumentTables):
             )
         as_fitted = copy(self).set_params(**self.fitted_.parameters)
         write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
+
+
+def _draw_seed(random_state: Any) -> int:
+    """Return the seed of a run from `random_state`, as estimators of scikit-learn do; None is NumPy's global state."""
+    if random_state is None:
+        return int(np.random.randint(2**31))  # noqa: NPY002
+    is_generator = isinstance(random_state, np.random.RandomState)
+    return int((random_state if is_generator else np.random.RandomState(random_state)).randint(2**31))
 
 
 def _drop_empty_columns(matrix: NamedMatrix) -> NamedMatrix:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import available_if as _available_if
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Schema
 from metalda.errors import InputError
@@ -20,6 +17,7 @@ from metalda.meta.design import Design
 from metalda.models.background import find_background
 from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
 from metalda.models.curation import Curation, Floats, sum_parts
+from metalda.models.estimator import Estimator, as_sklearn, require_fitted
 from metalda.models.word_scores import score_words
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BACKGROUND = "(background: rare words without a theme)"  # instead of the words of a background topic
-Method = TypeVar("Method", bound=Callable[..., object])
 Parameters: TypeAlias = Mapping[str, Any]  # of an estimator by name; scikit-learn's constraints check the values
 
 
@@ -274,7 +271,7 @@ class Fitted:
         return float(self.trained.topic_shares.sum() - self.topic_shares.sum()) if self.curation.hidden else 0.0
 
 
-class FittedModel(BaseEstimator):
+class FittedModel(Estimator):
     """An estimator that keeps its result in `fitted_`: attributes, tables of topics, and the view in notebooks."""
 
     _fitted: Fitted  # absent before `fit`
@@ -285,8 +282,7 @@ class FittedModel(BaseEstimator):
     @property
     def fitted_(self) -> Fitted:
         """The result of training; NotFittedError before `fit`."""
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # raises
+        require_fitted(self)
         return self._fitted
 
     @property
@@ -455,14 +451,14 @@ class FittedModel(BaseEstimator):
     def _repr_html_inner(self) -> str:
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
-            return str(super()._repr_html_inner())
+            return str(super(FittedModel, as_sklearn(self))._repr_html_inner())
         table = self.topics().sort_values("background", kind="stable")
         words = table["words"].map(", ".join).mask(table["background"], BACKGROUND)
         table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        bundle: dict[str, str] = super(FittedModel, as_sklearn(self))._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
             bundle["text/html"] = self._repr_html_inner()
         return bundle
@@ -500,9 +496,3 @@ def top_indices(probabilities: NDArray[np.floating], top_n: int) -> NDArray[np.i
     if 0 < top_n < len(probabilities) // 2:  # a partition finds the candidates without sorting all words
         candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])
     return candidates[np.argsort(-probabilities[candidates], kind="stable")[: max(top_n, 0)]]
-
-
-def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Apply scikit-learn's `available_if`, with types: the method exists only if `check(model)` holds."""
-    decorate: Callable[[Method], Method] = _available_if(check)
-    return decorate

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -18,6 +17,7 @@ from metalda.models.declaration import POSITIVE
 from metalda.models.inputs import without_labels
 from metalda.priors import Fixed, LogLinear, Masked
 from metalda.samplers import Problem
+from metalda.utils.constraints import Interval
 
 if TYPE_CHECKING:
     import pandas as pd

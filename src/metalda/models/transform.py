@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.vocabulary import renumber
@@ -24,7 +23,7 @@ from metalda.meta.groups import UNKNOWN, groups_of
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
-from metalda.models.fitted import available_if
+from metalda.models.estimator import available_if, follows_set_output
 from metalda.models.inputs import has_words, read_input, without_labels
 from metalda.models.prediction import (
     above_threshold,
@@ -54,9 +53,10 @@ TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
 Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
 
 
-class FoldingIn(TransformerMixin, Declaration):
+class FoldingIn(Declaration):
     """Methods for new documents, given the topics of a fitted model."""
 
+    @follows_set_output
     @names_wrong_keywords()
     def transform(self, X: object, y: object = None, *, client: Client | None = None) -> NDArray[np.float32]:
         """Return the topic proportions of documents, one row each; rows sum to 1, less what hidden topics have.
