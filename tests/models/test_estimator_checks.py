@@ -41,7 +41,7 @@ def _checks() -> Iterator[Any]:
     for case in CASES:
         if case.name == "MetaLDA-seeds":  # without names of words it is MetaLDA-def-def
             continue
-        with warnings.catch_warnings():  # models follow the protocol without the base class: metalda/models/estimator.py
+        with warnings.catch_warnings():  # models do without the base class: see metalda/models/estimator.py
             warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
             checks = list(estimator_checks_generator(_model(case)))
         for estimator, check in checks:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from metalda.models.estimator import follows_set_output
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.registry import CLASSES
-from metalda.models.saving import identify, pack_model
+from metalda.models.saving import PROPORTIONS, identify, pack_model
 from metalda.priors import LogLinear
 from metalda.samplers import Problem, Sampler, Tokens
 from metalda.samplers.shards import group_words, order_by_group, shard_bounds
@@ -264,16 +266,21 @@ class TopicModel(DocumentTables):
         n_shards: int,
         named_words: bool,
         wording: tuple[str, ...] = (),
+        phi: Sequence[NDArray[np.float32] | None] = (),
+        proportions: Sequence[Callable[[], NDArray[np.float32]] | None] = (),
     ) -> Self:
-        """Build `fitted_`, for `fit`, `load` and the Mallet import."""
+        """Build `fitted_`, for `fit`, `load` and the Mallet import.
+
+        A saved model has phi of each chain, and functions that read the proportions of the training documents.
+        """
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
         results = [
             Fitted(
                 draws=trained.draws,
                 weights=trained.weights,
-                phi=self._mean_phi(trained.draws, vocabulary, word_prior),
+                phi=self._mean_phi(trained.draws, vocabulary, word_prior) if own_phi is None else own_phi,
                 topic_names=self._topic_names(len(trained.draws[0].mean_alpha)),
-                doc_topics=trained.doc_topics,
+                proportions=read or partial(np.asarray, trained.doc_topics),
                 vocabulary=vocabulary,
                 doc_prior=doc_prior,
                 word_prior=word_prior,
@@ -286,7 +293,7 @@ class TopicModel(DocumentTables):
                 wording=wording,
                 parameters={**parameters, "n_chains": 1},
             )
-            for trained in chains
+            for trained, own_phi, read in zip_longest(chains, phi, proportions)
         ]
         groups = self._topic_groups(results[0].n_topics)
         self._fitted = results[0] if len(results) == 1 else Fitted.pool(results, groups, parameters)
@@ -304,7 +311,7 @@ class TopicModel(DocumentTables):
                 f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
             )
         as_fitted = copy(self).set_params(**self.fitted_.parameters)
-        write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
+        write_folder(path, "model", *pack_model(as_fitted, self.fitted_), apart=(PROPORTIONS,))
 
 
 def _draw_seed(random_state: Any) -> int:

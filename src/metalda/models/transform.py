@@ -86,7 +86,7 @@ class FoldingIn(Declaration):
         if client is not None:
             light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
             trained = self.fitted_.trained
-            light._fitted = replace(trained, doc_topics=trained.doc_topics[:0], phi=trained.phi[:0])
+            light._fitted = replace(trained, proportions=partial(np.empty, (0, phi.shape[1])), phi=trained.phi[:0])
             infer = partial(infer_on_cluster, Cluster(client), partial(light._infer, light.draws_))
         theta = np.empty((len(corpus), phi.shape[1]), np.float32)
         for group, chosen in self._split_by_wording(corpus):
