@@ -65,7 +65,7 @@ class CompiledFunction:
         return getattr(self.dispatcher, name)
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+        return self.__qualname__  # type: ignore[no-any-return]
 
 
 def _made_by(maker: str, function: Callable[..., object]) -> Kernel:

@@ -53,6 +53,9 @@ _FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 class TopicModel(DocumentTables):
     """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
 
+    n_features_in_: int  # words; `fit` also assigns feature_names_in_ for a frame of counts with names
+    feature_names_in_: NDArray[np.object_]
+
     @names_wrong_keywords()
     def fit(
         self,

@@ -74,7 +74,7 @@ class Estimator:
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # raises what the property has raised
         is_wanted = _ASKED_FOR.fullmatch(name) or ("sklearn" in sys.modules and not name.startswith("__"))
-        if not is_wanted or isinstance(self, _View) or not hasattr(sklearn_class(type(self)), name):
+        if not is_wanted or isinstance(self, _View) or not hasattr(as_sklearn(self), name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         view = as_sklearn(self)
         found = getattr(view, name)
@@ -100,13 +100,14 @@ def as_sklearn(model: Any) -> Any:
     """
     if isinstance(model, _View):
         return model
-    view: Any = object.__new__(sklearn_class(type(model)))
+    kind: Any = type(model)
+    view: Any = object.__new__(sklearn_class(kind))
     view.__dict__ = vars(model)
     return view
 
 
 @cache
-def sklearn_class(model_class: type) -> type:
+def sklearn_class(model_class: Any) -> type:
     """Return a class that inherits from the class of a model and from those of scikit-learn."""
     from sklearn.base import BaseEstimator, TransformerMixin
 
@@ -135,7 +136,11 @@ def follows_set_output(method: Method) -> Method:
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     """Decorate a method that exists only if `check(model)` holds, as scikit-learn's `available_if` does."""
-    return lambda method: cast(Method, _Conditional(method, check))
+
+    def decorate(method: Method) -> Method:
+        return cast(Method, _Conditional(method, check))
+
+    return decorate
 
 
 class _Conditional:
@@ -143,7 +148,7 @@ class _Conditional:
 
     def __init__(self, method: Callable[..., object], check: Callable[[Any], bool]) -> None:
         self._method, self._check = method, check
-        update_wrapper(self, method)
+        update_wrapper(cast(Any, self), method)
 
     def __get__(self, model: object, owner: type) -> Callable[..., object]:
         if model is None:

@@ -470,14 +470,14 @@ class FittedModel(Estimator):
     def _repr_html_inner(self) -> str:
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
-            return str(super(FittedModel, as_sklearn(self))._repr_html_inner())
+            return str(super(FittedModel, as_sklearn(self))._repr_html_inner())  # type: ignore[misc]
         table = self.topics().sort_values("background", kind="stable")
         words = table["words"].map(", ".join).mask(table["background"], BACKGROUND)
         table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        bundle: dict[str, str] = super(FittedModel, as_sklearn(self))._repr_mimebundle_(**kwargs)
+        bundle: dict[str, str] = super(FittedModel, as_sklearn(self))._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
             bundle["text/html"] = self._repr_html_inner()
         return bundle

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Interval:
     def __init__(self, kind: type, left: float | None, right: float | None, *, closed: str) -> None:
         self.kind, self.left, self.right, self.closed = kind, left, right, closed
 
-    def is_satisfied_by(self, value: object) -> bool:
+    def is_satisfied_by(self, value: Any) -> bool:
         if not isinstance(value, self.kind):
             return False
         above = operator.ge if self.closed in ("left", "both") else operator.gt

@@ -41,7 +41,7 @@ class Table(Mapping[str, "Sequence[Any] | NDArray[Any]"]):
     def to_numpy(self, dtype: type = object) -> NDArray[Any]:
         """Return the rows as an array [row, column] of objects."""
         rows = self.rows()
-        cells = np.empty((len(rows), len(self._columns)), dtype)
+        cells: NDArray[Any] = np.empty((len(rows), len(self._columns)), dtype)
         for i, row in enumerate(rows):
             for j, value in enumerate(row):
                 cells[i, j] = value
