@@ -269,7 +269,7 @@ class TopicModel(DocumentTables):
         n_shards: int,
         named_words: bool,
         wording: tuple[str, ...] = (),
-        phi: Sequence[NDArray[np.float32] | None] = (),
+        phi: Sequence[NDArray[np.float32]] = (),
         proportions: Sequence[Callable[[], NDArray[np.float32]] | None] = (),
     ) -> Self:
         """Build `fitted_`, for `fit`, `load` and the Mallet import.

@@ -255,16 +255,14 @@ def _unpack_chain(
     return Trained(tuple(draws), weights, doc_topics, history, n_iter, check_integer("seed", document["seed"], 0))
 
 
-def _unpack_phi(arrays: Arrays, chain: Trained) -> NDArray[np.float32] | None:
-    """Return phi [word, topic]; None if it has to be computed, in a model that an older version saved."""
-    if "phi" not in arrays:
-        return None
+def _unpack_phi(arrays: Arrays, chain: Trained) -> NDArray[np.float32]:
+    """Return phi [word, topic]."""
     check_array("phi", arrays["phi"], np.float32, chain.draws[0].word_topic_counts.shape)
     return arrays["phi"]
 
 
 def _check_phi(phi: NDArray[np.float32]) -> None:
-    """Check phi, whether it was saved or follows from the draws."""
+    """Check phi of a chain, and that of several chains, which follows from it."""
     check_finite("phi", phi, low=0)
     if not phi.any(axis=0).all():
         raise StorageError("a topic has no word of positive probability")
@@ -280,8 +278,8 @@ def _array_names(document: JsonObject, arrays: Arrays) -> list[str]:
 
 def _array_names_of_chain(arrays: Arrays) -> list[str]:
     """Return the names of the arrays of a chain. Those of draws and weights have checks of their own."""
-    names = [PROPORTIONS, *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
-    optional = ["phi", *(f"history.{name}" for name in ("doc_tables", "word_tables"))]
+    names = [PROPORTIONS, "phi", *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
+    optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
     return [*names, *(name for name in arrays if name in optional or name.startswith(("draws.", "weights.")))]
 
 

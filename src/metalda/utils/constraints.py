@@ -32,7 +32,8 @@ class Interval:
         above = operator.ge if self.closed in ("left", "both") else operator.gt
         below = operator.le if self.closed in ("right", "both") else operator.lt
         left, right = -inf if self.left is None else self.left, inf if self.right is None else self.right
-        return bool(above(value, left) and below(value, right))  # NaN is in no interval
+        number: Any = value
+        return bool(above(number, left) and below(number, right))  # NaN is in no interval
 
     def __str__(self) -> str:
         is_integer = self.kind is Integral
