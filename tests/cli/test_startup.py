@@ -21,7 +21,8 @@ def end(*arguments, **options):
     os._exit(0)
 
 if sys.argv[1] == "fit":
-    tqdm.tqdm = end  # the bar is made just before the first iteration
+    bar = tqdm.tqdm
+    tqdm.tqdm = lambda *given, **options: (end if options.get("desc") == "iterations" else bar)(*given, **options)
 try:
     main()
 except SystemExit as stop:

@@ -112,14 +112,17 @@ def sklearn_class(model_class: Any) -> type:
     from sklearn.base import BaseEstimator, TransformerMixin
 
     def reduce(view: object, protocol: Any) -> object:
-        """Let a copy of the view be a model."""
-        model: Any = object.__new__(model_class)
-        model.__dict__ = vars(view)
-        return model.__reduce_ex__(protocol)
+        return _model_of, (model_class, vars(view))  # so that a copy of the view is a model
 
     content = {name: getattr(model_class, name) for name in ("transform", "fit_transform")}  # which it then wraps
     content |= {"__module__": model_class.__module__, "__doc__": model_class.__doc__, "__reduce_ex__": reduce}
     return type(model_class.__name__, (_View, model_class, TransformerMixin, BaseEstimator), content)
+
+
+def _model_of(model_class: Any, attributes: dict[str, Any]) -> object:
+    model = object.__new__(model_class)
+    vars(model).update(attributes)
+    return model
 
 
 def follows_set_output(method: Method) -> Method:
