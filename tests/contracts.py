@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def known_topics(components: Any, vocabulary: Any) -> LDA:
         draws=(),
         weights={},
         phi=phi,
-        doc_topics=np.zeros((0, n_topics), np.float32),
+        proportions=partial(np.zeros, (0, n_topics), np.float32),
         vocabulary=tuple(vocabulary),
         doc_prior=Fixed(Design.build(None, 0), 0.1),
         word_prior=Fixed(Design.build(None, n_words), 0.01),
@@ -155,6 +156,8 @@ def known_topics(components: Any, vocabulary: Any) -> LDA:
 
 def with_result(model: Any, **changes: Any) -> Any:
     """A copy of a fitted model, with other values in its `Fitted`."""
+    if "doc_topics" in changes:
+        changes["proportions"] = partial(np.asarray, changes.pop("doc_topics"))
     other = copy(model)
     other._fitted = replace(model.fitted_, **changes)
     return other

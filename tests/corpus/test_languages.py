@@ -6,11 +6,13 @@ import warnings
 
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS as OF_SCIKIT_LEARN
 
 import metalda
 from corpus.samples import ENGLISH, SAMPLES, UNSPACED
 from metalda import LDA, Corpus
 from metalda.corpus import Schema
+from metalda.corpus.english import ENGLISH_STOP_WORDS
 from metalda.corpus.languages import NAMES, guess_language, stop_word_code, stop_words
 from metalda.corpus.unicode import find_words
 from metalda.errors import InputError
@@ -179,3 +181,7 @@ def test_a_few_letters_of_such_scripts_are_no_hint():
     assert hints_of(lambda: Corpus.from_texts(texts)) == []
     assert Corpus.from_texts(texts).schema.tokenizer is None
     assert hints_of(lambda: Corpus.from_texts(UNSPACED["zh"], token_pattern=r"\w")) == []
+
+
+def test_english_stop_words_are_those_of_scikit_learn() -> None:
+    assert ENGLISH_STOP_WORDS == OF_SCIKIT_LEARN

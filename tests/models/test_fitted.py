@@ -101,7 +101,7 @@ def test_loading_restores_every_field(model, tmp_path):
     assert len(after.draws) == len(before.draws)
     assert after.chains == before.chains == ()  # those of several chains: test_chains.py
     assert after.partners is before.partners is None
-    seen = compared | {"phi", "doc_topics", "doc_prior", "word_prior", "history", "draws", "weights"}
+    seen = compared | {"phi", "proportions", "doc_prior", "word_prior", "history", "draws", "weights"}
     seen |= {"chains", "partners"}
     seen |= {"before_curation"}  # test_curation.py
     assert seen == {field.name for field in fields(Fitted)}, "a new field is saved and compared"

@@ -49,9 +49,7 @@ def error_border(*, debug: bool = False, command: str = "metalda") -> Iterator[N
 
 def _is_expected(error: Exception) -> bool:
     """Return whether the input or the machine caused the error; any other error is a bug."""
-    validation = sys.modules.get("sklearn.utils._param_validation")  # loaded only if a model was
-    invalid = () if validation is None else (validation.InvalidParameterError,)
-    return isinstance(error, (InputError, OSError, MissingExtraError, MemoryError, *invalid))
+    return isinstance(error, (InputError, OSError, MissingExtraError, MemoryError))
 
 
 def describe(error: Exception) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from metalda.meta import WordFeatures
     from metalda.models.base import TopicModel
     from metalda.models.fitted import Parameters
+    from metalda.utils.table import Table
 
 _GAP = "  "
 _NARROWEST = 20
@@ -120,13 +121,13 @@ def print_records(records: Sequence[Mapping[str, object]], *, raw: bool = False)
     print_csv(list(records[0]), (list(record.values()) for record in records), raw=raw)
 
 
-def print_frame(frame: pd.DataFrame, *, raw: bool = False) -> None:
+def print_frame(frame: pd.DataFrame | Table, *, raw: bool = False) -> None:
     """Print a DataFrame as CSV."""
     print_csv(list(frame.columns), frame.to_numpy(object), raw=raw)
 
 
 def print_as(
-    format: Format, frame: pd.DataFrame, show: Callable[[], None], *, raw: bool = False, value: object = None
+    format: Format, frame: pd.DataFrame | Table, show: Callable[[], None], *, raw: bool = False, value: object = None
 ) -> None:
     """Print a frame as JSON or CSV, or call `show`, which prints a table; JSON of another value if it is given."""
     if format is Format.json:
@@ -187,7 +188,7 @@ def coverage_line(features: WordFeatures, vocabulary: Sequence[str]) -> str:
 
 def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
     """Return the most probable words of a topic."""
-    return list(model.topic_words(topic, top_n)["word"])
+    return list(model._topic_words(topic, top_n)["word"])
 
 
 def describe_topic(model: TopicModel, topic: int, top_n: int) -> str:
@@ -217,10 +218,12 @@ def joined(words: str | Iterable[str]) -> str:
 
 def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -> None:
     """Print all topics, the largest first and background topics last, with their names or labels if they have them."""
+    import numpy as np
+
     from metalda.models.fitted import BACKGROUND
 
-    table = model.topics(top_n, words_by=words_by)
-    table = table.sort_values(["background", "share"], ascending=[True, False], kind="stable")
+    table = model._topics(top_n, words_by)
+    table = table.take(np.lexsort((-np.asarray(table["share"]), table["background"])))
     columns: list[tuple[str, Iterable[str]]] = [
         ("topic", map(str, table["topic"])),
         ("share", (f"{share:.1%}" for share in table["share"])),
@@ -240,10 +243,10 @@ def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -
 
 def print_similar(model: TopicModel, see: str = "") -> None:
     """Print below a table which topics have nearly the same words, if there are some."""
-    pairs = model.similar_topics()
-    if pairs.empty:
+    pairs = model._similar_topics().to_dict("records")
+    if not pairs:
         return
-    shown = [f"{row['topic']} and {row['other_topic']}" for row in pairs.head(_MOST_PAIRS).to_dict("records")]
+    shown = [f"{row['topic']} and {row['other_topic']}" for row in pairs[:_MOST_PAIRS]]
     more = f", and {len(pairs) - _MOST_PAIRS:,} more pairs" if len(pairs) > _MOST_PAIRS else ""
     print(f"\nTopics with nearly the same words: {', '.join(shown)}{more}{see}.", end=" ")
     print("To avoid them, fit fewer topics, or merge them (metalda curate).")

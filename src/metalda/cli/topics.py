@@ -59,14 +59,14 @@ def topics(
     elif topic is not None:
         _print_topic(fitted, options.topic_number(fitted, topic), top_n, words_by, format, raw)
     else:
-        table = fitted.topics(top_n, words_by=words_by)
+        table = fitted._topics(top_n, words_by)
         tables.print_as(format, table, lambda: tables.print_topics(fitted, top_n, words_by), raw=raw)
 
 
 def _print_topic(model: TopicModel, topic: int, top_n: int, words_by: str, format: Format, raw: bool) -> None:
     import numpy as np
 
-    table = model.topic_words(topic, top_n, words_by)
+    table = model._topic_words(topic, top_n, words_by)
     words = table.to_dict("records")
     place = model.fitted_.find_topic(topic)
     named = {name: column[0] for name, column in model.fitted_.named(np.array([place])).items()}

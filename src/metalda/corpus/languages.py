@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
+from metalda.corpus.english import ENGLISH_STOP_WORDS
 from metalda.corpus.unicode import find_words, normalize
 from metalda.errors import InputError
 
@@ -104,9 +105,7 @@ def stop_words(language: str) -> frozenset[str]:
     """
     code = stop_word_code(language)
     if code == ENGLISH:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+        return ENGLISH_STOP_WORDS
     words = [normalize(word).lower() for word in _lists()[code] if not any(map(str.isspace, word))]
     return frozenset({*words, *(part for word in words for part in find_words(word))})  # aujourd'hui is two tokens
 

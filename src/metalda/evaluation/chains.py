@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, missing_extra
 from metalda.models.chains import bhattacharyya, find_partners
 from metalda.models.effects import center, label_weights
+from metalda.models.estimator import require_fitted
 from metalda.training.schedule import kept_iterations
 from metalda.utils.convergence import bulk_ess, rank_rhat
 
@@ -187,7 +187,7 @@ def all_chains(models: TopicModel | Sequence[TopicModel]) -> list[TopicModel]:
 def require_chains(models: Sequence[TopicModel]) -> None:
     """Raise an InputError unless these are fits of one model on one corpus with different seeds."""
     for model in models:
-        check_is_fitted(model)
+        require_fitted(model)
     first = models[0]
     for i, model in enumerate(models[1:], start=1):
         for what, same in (

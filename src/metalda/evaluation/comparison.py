@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -250,6 +249,8 @@ def run_comparison(
         test, _ = hide_labels(test, hidden_labels)
     corpus, hidden = hide_labels(corpus, hidden_labels)
     fixed = None if test is None else Split.of(corpus, test, hidden)
+
+    from sklearn.base import clone
 
     @lru_cache(maxsize=1)
     def split_by(seed: int) -> Split:

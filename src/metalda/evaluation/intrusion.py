@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError, StorageError, hint
+from metalda.models.estimator import require_fitted
 from metalda.models.fitted import top_indices
 from metalda.storage import PathLike, read_document, write_document
 from metalda.utils.checks import JsonObject
@@ -178,7 +178,7 @@ def make_intrusion_tasks(
     >>> [len(options) for options in tasks.shown["words"]]
     [4, 4]
     """
-    check_is_fitted(model)
+    require_fitted(model)
     for name, value, least in (("n_words", n_words, 2), ("n_documents", n_documents, 0), ("n_topics", n_topics, 1)):
         if value is not None and (not isinstance(value, int | np.integer) or not least <= value <= _MOST_TASKS):
             raise InputError(f"{name} must be a whole number from {least} to {_MOST_TASKS:,}, not {value!r}")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from metalda.errors import InputError
 from metalda.models.chains import MIN_SIMILARITY, bhattacharyya
@@ -44,6 +43,8 @@ def match(similarity: NDArray[np.float64]) -> Matching:
 
     This is the Hungarian algorithm. If one model has more topics, its surplus topics are in no pair.
     """
+    from scipy.optimize import linear_sum_assignment
+
     first, second = linear_sum_assignment(similarity, maximize=True)
     return Matching(first, second, similarity[first, second])
 

@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
 from metalda.evaluation.clustering import NOT_COMPARED, label_agreement
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
+from metalda.models.estimator import require_fitted
 from metalda.models.fitted import top_indices
 from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
@@ -86,7 +86,7 @@ def exclusivity(model: TopicModel, top_n: int = 10) -> float:
 
 def _top_columns(model: TopicModel, top_n: int) -> NDArray[np.int64]:
     """Return the columns of the top words of each topic."""
-    check_is_fitted(model)
+    require_fitted(model)
     if top_n < 1:
         raise InputError(f"top_n must be at least 1, not {top_n}")
     return top_indices(model.components_, top_n)

@@ -7,7 +7,7 @@ does not depend on the other documents of a batch. `mix_label_sets` is determini
 import math
 
 import numpy as np
-from numba import float32
+from numpy import float32
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import FAINT, SMALL, choose_topic, next_uniform, stir

@@ -8,7 +8,7 @@ which is exact, vectorizes and needs no logarithm.
 import math
 
 import numpy as np
-from numba import float32, float64, int64, uint64
+from numpy import float32, float64, int64, uint64
 
 from metalda.kernels.border import helper
 

@@ -10,7 +10,7 @@ m counts tokens of both kinds. The initial sweeps have no topic vectors yet. In 
 import math
 
 import numpy as np
-from numba import float64, int64, uintp
+from numpy import float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import choose_topic, multiply_rising, next_uniform

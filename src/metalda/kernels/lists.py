@@ -7,7 +7,7 @@ Word v has list_sizes[v] entries from list_starts[v] on, and capacity for all to
 import math
 
 import numpy as np
-from numba import float64, int32, int64, uintp
+from numpy import float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import draw_minus_log_beta, draw_tables, log_rising, multiply_rising

@@ -11,7 +11,7 @@ same length, only the denominators of the pseudo-documents that the first one le
 import math
 
 import numpy as np
-from numba import float64, int32, int64, uintp
+from numpy import float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import (

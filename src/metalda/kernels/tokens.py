@@ -19,7 +19,7 @@ factors are not recomputed for each document.
 import math
 
 import numpy as np
-from numba import float32, float64, int32, int64, uintp
+from numpy import float32, float64, int32, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import BLOCK, BRIGHT, FAINT, LARGE, SMALL, choose_topic, next_uniform

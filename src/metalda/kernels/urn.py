@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, float64, int64, uintp
+from numpy import float32, float64, int64, uintp
 from numpy.typing import NDArray
 
 from metalda.kernels.border import helper, kernel, prefetch

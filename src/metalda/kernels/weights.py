@@ -17,7 +17,7 @@ one after the other.
 import math
 
 import numpy as np
-from numba import float32, float64, uintp
+from numpy import float32, float64, uintp
 
 from metalda.kernels.border import LANES, add, fill, helper, kernel, load, multiply, store
 from metalda.kernels.helpers import (

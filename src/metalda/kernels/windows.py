@@ -4,7 +4,7 @@ A word is two or more word characters in a row, as in scikit-learn's default tok
 in a hash table with open addressing; words outside the table are -1.
 """
 
-from numba import int64, uint64, uintp
+from numpy import int64, uint64, uintp
 
 from metalda.kernels.border import helper, kernel
 

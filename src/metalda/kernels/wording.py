@@ -12,7 +12,7 @@ c[k] conjugate: phi[k] is Dirichlet with the parameters beta[k, v] + sum_g t[k, 
 import math
 
 import numpy as np
-from numba import float32, float64, int64, uintp
+from numpy import float32, float64, int64, uintp
 
 from metalda.kernels.border import helper, kernel
 from metalda.kernels.helpers import FEW, draw_log_gamma, draw_minus_log_beta, draw_tables, log_rising

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.hints import warn_of_labels
@@ -19,10 +20,11 @@ from metalda.errors import InputError, hint, warn
 from metalda.meta.design import Design
 from metalda.meta.terms import Terms
 from metalda.models.documents import DocumentTables
+from metalda.models.estimator import follows_set_output
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input
 from metalda.models.registry import CLASSES
-from metalda.models.saving import identify, pack_model
+from metalda.models.saving import PROPORTIONS, identify, pack_model
 from metalda.priors import LogLinear
 from metalda.samplers import Problem, Sampler, Tokens
 from metalda.samplers.shards import group_words, order_by_group, shard_bounds
@@ -50,6 +52,9 @@ _FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 
 class TopicModel(DocumentTables):
     """Base class of all models. A model adds its parameters and declares its priors and its sampler (`Declaration`)."""
+
+    n_features_in_: int  # words; `fit` also assigns feature_names_in_ for a frame of counts with names
+    feature_names_in_: NDArray[np.object_]
 
     @names_wrong_keywords()
     def fit(
@@ -109,7 +114,7 @@ class TopicModel(DocumentTables):
                 problem,
                 stages=stages,
                 until_settled=isinstance(self.n_iter, str),
-                seeds=chain_seeds(int(check_random_state(self.random_state).randint(2**31)), self.n_chains),
+                seeds=chain_seeds(_draw_seed(self.random_state), self.n_chains),
                 n_jobs=n_jobs,
                 verbose=self.verbose,
                 checkpoint=opened,
@@ -157,6 +162,7 @@ class TopicModel(DocumentTables):
                 '(--iterations) larger, or "auto"'
             )
 
+    @follows_set_output
     def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> NDArray[np.float32]:
         """Fit, then transform the same documents without y.
 
@@ -263,16 +269,21 @@ class TopicModel(DocumentTables):
         n_shards: int,
         named_words: bool,
         wording: tuple[str, ...] = (),
+        phi: Sequence[NDArray[np.float32]] = (),
+        proportions: Sequence[Callable[[], NDArray[np.float32]] | None] = (),
     ) -> Self:
-        """Build `fitted_`, for `fit`, `load` and the Mallet import."""
+        """Build `fitted_`, for `fit`, `load` and the Mallet import.
+
+        A saved model has phi of each chain, and functions that read the proportions of the training documents.
+        """
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
         results = [
             Fitted(
                 draws=trained.draws,
                 weights=trained.weights,
-                phi=self._mean_phi(trained.draws, vocabulary, word_prior),
+                phi=self._mean_phi(trained.draws, vocabulary, word_prior) if own_phi is None else own_phi,
                 topic_names=self._topic_names(len(trained.draws[0].mean_alpha)),
-                doc_topics=trained.doc_topics,
+                proportions=read or partial(np.asarray, trained.doc_topics),
                 vocabulary=vocabulary,
                 doc_prior=doc_prior,
                 word_prior=word_prior,
@@ -285,7 +296,7 @@ class TopicModel(DocumentTables):
                 wording=wording,
                 parameters={**parameters, "n_chains": 1},
             )
-            for trained in chains
+            for trained, own_phi, read in zip_longest(chains, phi, proportions)
         ]
         groups = self._topic_groups(results[0].n_topics)
         self._fitted = results[0] if len(results) == 1 else Fitted.pool(results, groups, parameters)
@@ -303,7 +314,15 @@ class TopicModel(DocumentTables):
                 f"{name}: load would not know this model; add it to MODELS in metalda/models/registry.py first"
             )
         as_fitted = copy(self).set_params(**self.fitted_.parameters)
-        write_folder(path, "model", *pack_model(as_fitted, self.fitted_))
+        write_folder(path, "model", *pack_model(as_fitted, self.fitted_), apart=(PROPORTIONS,))
+
+
+def _draw_seed(random_state: Any) -> int:
+    """Return the seed of a run from `random_state`, as estimators of scikit-learn do; None is NumPy's global state."""
+    if random_state is None:
+        return int(np.random.randint(2**31))  # noqa: NPY002
+    is_generator = isinstance(random_state, np.random.RandomState)
+    return int((random_state if is_generator else np.random.RandomState(random_state)).randint(2**31))
 
 
 def _drop_empty_columns(matrix: NamedMatrix) -> NamedMatrix:

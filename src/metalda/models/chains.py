@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from metalda.utils.blas import one_blas_thread
 
@@ -50,6 +49,8 @@ def find_partners(similarity: NDArray[np.float64], groups: NDArray[np.int64]) ->
     Only the topics of one group are exchangeable. A topic that is alone in its group is the same in every chain. The
     others are paired so that the sum of their similarities is largest (Hungarian algorithm).
     """
+    from scipy.optimize import linear_sum_assignment
+
     similarity = np.where(groups[:, None] == groups, similarity, -1.0)
     is_alone = np.bincount(groups)[groups] == 1
     every = np.arange(len(similarity))

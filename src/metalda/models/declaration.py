@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from metalda.corpus import Corpus, NamedMatrix
 from metalda.errors import InputError
@@ -27,6 +26,7 @@ from metalda.samplers.folding import Documents, LabelSets, infer_mixed_theta, in
 from metalda.samplers.group_topics import mean_group_phi
 from metalda.training.schedule import stage_lengths
 from metalda.utils.checks import Arrays
+from metalda.utils.constraints import Interval, StrOptions
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 

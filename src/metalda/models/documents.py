@@ -20,6 +20,7 @@ from metalda.models.word_scores import WORD_SCORES
 from metalda.utils.arguments import as_number, check_count
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.names import unused
+from metalda.utils.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,16 +169,18 @@ class DocumentTables(CuratedModel):
         >>> len(model.similar_topics())
         0
         """
-        import pandas as pd
+        return self._similar_topics(min_similarity).frame()
 
+    def _similar_topics(self, min_similarity: float = MIN_SIMILARITY) -> Table:
+        """Return the columns of `similar_topics`."""
         if not 0 <= as_number(min_similarity) <= 1:
             raise InputError(f"min_similarity must lie between 0 and 1, not {min_similarity!r}")
         similarity = bhattacharyya(self.fitted_.phi, self.fitted_.phi)
         first, second = np.triu_indices(self.fitted_.n_topics, 1)
         kept = similarity[first, second] >= min_similarity
         first, second = first[kept], second[kept]
-        table = pd.DataFrame({**self._name_pairs(first, second), "similarity": similarity[first, second]})
-        return table.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
+        table = Table({**self._name_pairs(first, second), "similarity": similarity[first, second]})
+        return table.take(np.argsort(-similarity[first, second], kind="stable"))
 
     @names_wrong_keywords()
     def to_frame(self, corpus: Any = None, *, text: bool = False) -> pd.DataFrame:

@@ -18,7 +18,8 @@ from metalda.meta.design import Design
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import NO_PARTNER, by_chains, in_chain
 from metalda.models.curation import Parts, sum_parts
-from metalda.models.fitted import Fitted, FittedModel, available_if
+from metalda.models.estimator import available_if
+from metalda.models.fitted import Fitted, FittedModel
 from metalda.utils.arguments import as_number
 from metalda.utils.convergence import rank_rhat, tail_ess
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -25,6 +24,7 @@ from metalda.samplers import Draw, LatentFeatures, Sampler, Urn
 from metalda.samplers.draws import mean_phi_alone
 from metalda.samplers.latent import check_topic_vectors, mean_softmax, mean_softmax_alone
 from metalda.utils.checks import Arrays
+from metalda.utils.constraints import Interval
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import available_if as _available_if
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.corpus import Schema
 from metalda.errors import InputError
 from metalda.meta.design import Design
 from metalda.models.background import find_background
 from metalda.models.chains import NO_PARTNER, average_proportions, average_topics, match_chains
-from metalda.models.curation import Curation, Floats, sum_parts
+from metalda.models.curation import Curation, Floats, Parts, sum_parts
+from metalda.models.estimator import Estimator, as_sklearn, require_fitted
 from metalda.models.word_scores import score_words
 from metalda.priors import LogLinear
 from metalda.samplers import Draw
 from metalda.utils.arguments import check_count
 from metalda.utils.checks import Arrays
 from metalda.utils.markup import frame_html
+from metalda.utils.table import Table
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BACKGROUND = "(background: rare words without a theme)"  # instead of the words of a background topic
-Method = TypeVar("Method", bound=Callable[..., object])
 Parameters: TypeAlias = Mapping[str, Any]  # of an estimator by name; scikit-learn's constraints check the values
 
 
@@ -51,7 +49,7 @@ class Fitted:
     draws: tuple[Draw, ...]  # posterior samples, in the order of the chain
     weights: Mapping[str, NDArray[np.float32]]  # of "label" and "feature" [draw, l, k], of more iterations than draws
     phi: NDArray[np.float32]  # [word, topic], averaged over draws
-    doc_topics: NDArray[np.float32]  # theta of the training documents, averaged over draws
+    proportions: Callable[[], NDArray[np.float32]]  # returns doc_topics; a saved model reads them when they are needed
     vocabulary: tuple[str, ...]
     doc_prior: LogLinear  # alpha of the training documents
     word_prior: LogLinear  # beta of the vocabulary
@@ -69,6 +67,11 @@ class Fitted:
     curation: Curation = field(default_factory=Curation)
     before_curation: Fitted | None = None
 
+    @cached_property
+    def doc_topics(self) -> NDArray[np.float32]:
+        """Return theta of the training documents, averaged over draws."""
+        return self.proportions()
+
     @property
     def trained(self) -> Fitted:
         """Return the result without the curation: all topics as the sampler has them."""
@@ -84,7 +87,7 @@ class Fitted:
         return replace(
             trained,
             phi=phi,
-            doc_topics=sum_parts(trained.doc_topics, parts),
+            proportions=partial(_proportions_of_parts, trained, parts),
             topic_names=names if any(names) else (),
             curation=curation,
             before_curation=trained,
@@ -124,7 +127,7 @@ class Fitted:
         return replace(
             chains[0],
             phi=average_topics([chain.phi for chain in chains], partners),
-            doc_topics=average_proportions([chain.doc_topics for chain in chains], partners),
+            proportions=partial(_average_proportions, tuple(chains), partners),
             parameters=parameters,
             chains=tuple(chains),
             partners=partners,
@@ -274,7 +277,15 @@ class Fitted:
         return float(self.trained.topic_shares.sum() - self.topic_shares.sum()) if self.curation.hidden else 0.0
 
 
-class FittedModel(BaseEstimator):
+def _proportions_of_parts(trained: Fitted, parts: Parts) -> NDArray[np.float32]:
+    return sum_parts(trained.doc_topics, parts)
+
+
+def _average_proportions(chains: Sequence[Fitted], partners: NDArray[np.int64]) -> NDArray[np.float32]:
+    return average_proportions([chain.doc_topics for chain in chains], partners)
+
+
+class FittedModel(Estimator):
     """An estimator that keeps its result in `fitted_`: attributes, tables of topics, and the view in notebooks."""
 
     _fitted: Fitted  # absent before `fit`
@@ -285,8 +296,7 @@ class FittedModel(BaseEstimator):
     @property
     def fitted_(self) -> Fitted:
         """The result of training; NotFittedError before `fit`."""
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # raises
+        require_fitted(self)
         return self._fitted
 
     @property
@@ -399,21 +409,24 @@ class FittedModel(BaseEstimator):
         >>> list(model.topics(2, format="wide").columns)
         ['topic', 'share', 'background', 'word1', 'word2']
         """
-        import pandas as pd
-
         if format not in ("list", "wide"):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
-        words = self.top_words(top_n, words_by)
-        fitted = self.fitted_
-        columns = {"share": fitted.topic_shares, "background": fitted.is_background}
-        table = pd.DataFrame({**fitted.named(np.arange(fitted.n_topics)), **columns})
-        if fitted.curation.merged:
-            table["merged"] = [list(part) if len(part) > 1 else [] for part in fitted.parts]
-        if fitted.chains:
-            table["chains"] = fitted.chain_counts
+        table = self._topics(top_n, words_by).frame()
         if format == "list":
-            return table.assign(words=words)
-        return table.assign(**{f"word{i + 1}": column for i, column in enumerate(zip(*words, strict=True))})
+            return table
+        words = {f"word{i + 1}": column for i, column in enumerate(zip(*table["words"], strict=True))}
+        return table.drop(columns="words").assign(**words)
+
+    def _topics(self, top_n: int = 10, words_by: str = "probability") -> Table:
+        """Return the columns of `topics`."""
+        words, fitted = self.top_words(top_n, words_by), self.fitted_
+        columns: dict[str, Any] = fitted.named(np.arange(fitted.n_topics))
+        columns |= {"share": fitted.topic_shares, "background": fitted.is_background}
+        if fitted.curation.merged:
+            columns["merged"] = [list(part) if len(part) > 1 else [] for part in fitted.parts]
+        if fitted.chains:
+            columns["chains"] = fitted.chain_counts
+        return Table({**columns, "words": words})
 
     def top_words(self, top_n: int = 10, words_by: str = "probability") -> list[list[str]]:
         """Return the first words of each topic as lists, the format of gensim's `CoherenceModel`.
@@ -435,15 +448,17 @@ class FittedModel(BaseEstimator):
 
         `words_by` is their order, as in `topics`; the score by which words are ordered is a column.
         """
-        import pandas as pd
+        return self._topic_words(topic, top_n, words_by).frame()
 
+    def _topic_words(self, topic: int | str, top_n: int = 10, words_by: str = "probability") -> Table:
+        """Return the columns of `topic_words`."""
         fitted, top_n = self.fitted_, check_count("top_n", top_n)
         k = fitted.find_topic(topic)
         scores = self._word_scores(words_by)[k]
         best = top_indices(scores, top_n)
         probabilities = fitted.phi[best, k]
-        table = pd.DataFrame({"word": [fitted.vocabulary[v] for v in best], "probability": probabilities})
-        return table if words_by == "probability" else table.assign(**{words_by: scores[best]})
+        columns = {"word": [fitted.vocabulary[v] for v in best], "probability": probabilities}
+        return Table(columns if words_by == "probability" else {**columns, words_by: scores[best]})
 
     def _word_scores(self, by: str) -> Floats:
         """Return the scores of words [topic, word]."""
@@ -455,14 +470,14 @@ class FittedModel(BaseEstimator):
     def _repr_html_inner(self) -> str:
         """Return the topics of a fitted model, or scikit-learn's diagram of an unfitted one, as HTML."""
         if not self.__sklearn_is_fitted__():
-            return str(super()._repr_html_inner())
+            return str(super(FittedModel, as_sklearn(self))._repr_html_inner())  # type: ignore[misc]
         table = self.topics().sort_values("background", kind="stable")
         words = table["words"].map(", ".join).mask(table["background"], BACKGROUND)
         table = table.assign(share=table["share"].map("{:.1%}".format), words=words).drop(columns="background")
         return frame_html(self._describe_size(), table, "topics()")
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        bundle: dict[str, str] = super(FittedModel, as_sklearn(self))._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if "text/html" in bundle:  # absent after sklearn.set_config(display="text")
             bundle["text/html"] = self._repr_html_inner()
         return bundle
@@ -500,9 +515,3 @@ def top_indices(probabilities: NDArray[np.floating], top_n: int) -> NDArray[np.i
     if 0 < top_n < len(probabilities) // 2:  # a partition finds the candidates without sorting all words
         candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])
     return candidates[np.argsort(-probabilities[candidates], kind="stable")[: max(top_n, 0)]]
-
-
-def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Apply scikit-learn's `available_if`, with types: the method exists only if `check(model)` holds."""
-    decorate: Callable[[Method], Method] = _available_if(check)
-    return decorate

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from metalda.corpus import Corpus, Schema
 from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
@@ -63,6 +62,8 @@ def read_input(
         return Corpus.from_counts(X, y)  # columns are matched by name, in any order
     if has_names:
         _require_counts(X)
+    from sklearn.utils.validation import validate_data
+
     matrix = validate_data(estimator, X, reset=fitting, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True)
     if vocabulary is None and has_names:
         vocabulary = list(names)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -18,6 +17,8 @@ from metalda.models.declaration import POSITIVE
 from metalda.models.inputs import without_labels
 from metalda.priors import Fixed, LogLinear, Masked
 from metalda.samplers import Problem
+from metalda.utils.constraints import Interval
+from metalda.utils.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,11 +88,11 @@ class _LabeledModel(TopicModel):
         labels = (*(name for name in self.label_names_ for _ in range(per_label)), *[SHARED] * n_shared)
         return tuple(" + ".join(dict.fromkeys(labels[topic] for topic in part)) for part in self.fitted_.parts)
 
-    def topics(self, top_n: int = 10, *, format: str = "list", words_by: str = "probability") -> pd.DataFrame:
+    def _topics(self, top_n: int = 10, words_by: str = "probability") -> Table:
         """Return a row per topic, as other models do, with a column for the label that the topic belongs to."""
-        table = super().topics(top_n, format=format, words_by=words_by)
-        table.insert(1, "label", self.topic_labels_)
-        return table
+        table = super()._topics(top_n, words_by)
+        first, *others = table.columns
+        return Table({first: table[first], "label": self.topic_labels_, **{name: table[name] for name in others}})
 
     def predict_label_probabilities(self, X: object) -> pd.DataFrame:
         """Return the probabilities of labels for unlabeled documents: a row per document, a column per label.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -21,7 +20,7 @@ from metalda.meta.groups import DocumentGroups
 from metalda.meta.seeds import Seeds
 from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
-from metalda.models.fitted import available_if
+from metalda.models.estimator import available_if
 from metalda.models.pooling import pooling_table
 from metalda.models.seeds import seed_table
 from metalda.models.wording import WordingTables
@@ -31,6 +30,7 @@ from metalda.samplers.draws import no_extra
 from metalda.samplers.group_topics import mean_group_phi
 from metalda.samplers.wording import check_extra
 from metalda.utils.checks import Arrays
+from metalda.utils.constraints import Interval, StrOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,8 @@ from metalda.meta.references import SAME
 from metalda.meta.terms import ColumnValue
 from metalda.models.curation import Parts
 from metalda.models.effects import Draws, EffectTables, Weights, add_parts, label_weights, table_of_draws
-from metalda.models.fitted import Fitted, available_if
+from metalda.models.estimator import available_if
+from metalda.models.fitted import Fitted
 
 if TYPE_CHECKING:
     import pandas as pd

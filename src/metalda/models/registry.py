@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
+    from metalda.utils.constraints import Constraint
 
 
 class ModelEntry(NamedTuple):
@@ -55,9 +56,8 @@ def parameters_of(model: type[TopicModel]) -> tuple[str, ...]:
     return tuple(model._get_param_names())
 
 
-def constraints_of(model: type[TopicModel], parameter: str) -> list[Any]:
-    """Return scikit-learn's constraints on a parameter. A value must satisfy at least one; any value if empty."""
-    from sklearn.utils._param_validation import make_constraint
+def constraints_of(model: type[TopicModel], parameter: str) -> list[Constraint]:
+    """Return the constraints on a parameter. A value must satisfy at least one; any value if empty."""
+    from metalda.utils.constraints import constraints_from
 
-    constraints = model._parameter_constraints[parameter]  # or "no_validation"
-    return [make_constraint(each) for each in constraints] if isinstance(constraints, list) else []
+    return constraints_from(model._parameter_constraints[parameter])

@@ -6,8 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from metalda.corpus import Corpus
 from metalda.errors import hint, warn
 from metalda.meta import WordFeatures, as_word_features
@@ -16,6 +14,7 @@ from metalda.models.base import TopicModel
 from metalda.models.declaration import N_COMPONENTS, POSITIVE, RESOLUTION
 from metalda.priors import Fixed, LogLinear, Regression
 from metalda.samplers import Problem
+from metalda.utils.constraints import Interval
 
 START_ALPHA, START_BETA = 0.1, 0.01
 

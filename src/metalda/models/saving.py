@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from metalda.models.registry import CLASSES
 from metalda.priors import Learning, LogLinear
 from metalda.samplers import Problem
 from metalda.samplers.draws import pack_draws, unpack_draws
-from metalda.storage import read_folder
+from metalda.storage import Unread, read_parts
 from metalda.training.checkpoint import Packed, join_chains, split_chains
 from metalda.training.loop import Trained
 from metalda.utils.checks import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _KEPT_ELSEWHERE = ("word_features", "embeddings", "vocabulary")
+PROPORTIONS = "doc_topics"  # the array of a chain that `load` leaves unread, because it may be larger than all others
 _WITHOUT_EFFECT = ("n_jobs", "verbose", *_KEPT_ELSEWHERE)
 
 
@@ -72,16 +74,33 @@ def load(path: str | os.PathLike[str], *, allow_tokenizer: bool = False) -> Topi
     >>> bool((same.transform(["cat"]) == model.transform(["cat"])).all())
     True
     """
-    document, arrays = read_folder(path, "model")
+    document, arrays, unread = read_parts(path, "model", (PROPORTIONS,))
     name = document.get("model")
     if not isinstance(name, str) or name not in CLASSES:
         raise StorageError(f"{path}: holds a model {str(name)[:40]!r}, which this version of metalda does not know")
     with reading_damage(path, "model", "save it again"):
-        return unpack_model(CLASSES[name].load(), document, arrays, allow_tokenizer=allow_tokenizer)
+        known = {**arrays, **{name: part.mapped for name, part in unread.items()}}
+        readers = {name: partial(_read_proportions, part, str(path)) for name, part in unread.items()}
+        return unpack_model(CLASSES[name].load(), document, known, readers, allow_tokenizer=allow_tokenizer)
+
+
+def _read_proportions(unread: Unread, path: str) -> Array:
+    """Return the proportions of the training documents, checked."""
+    proportions = unread.read()
+    with reading_damage(path, "model", "save it again"):
+        _check_proportions(proportions)
+    return proportions
+
+
+def _check_proportions(proportions: Array) -> None:
+    check_range(PROPORTIONS, proportions, 0, 1 + 1e-3)
 
 
 def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
-    """Return a document for JSON and arrays for safetensors. phi is left out, because it follows from the draws."""
+    """Return a document for JSON and arrays for safetensors.
+
+    phi follows from the draws. It is kept, because without it a command that prints topics would have to compile.
+    """
     parameters = model.get_params(deep=False)
     document: JsonObject = {
         "model": type(model).__name__,
@@ -118,7 +137,7 @@ def pack_model(model: TopicModel, fitted: Fitted) -> Packed:
 def _pack_chain(chain: Fitted) -> Packed:
     """Return what differs between the chains of one fit."""
     arrays = {f"draws.{name}": array for name, array in pack_draws(chain.draws).items()}
-    arrays["doc_topics"] = chain.doc_topics
+    arrays[PROPORTIONS], arrays["phi"] = chain.doc_topics, chain.phi
     arrays.update({f"weights.{name}": array for name, array in chain.weights.items()})
     arrays.update({f"history.{name}": column for name, column in chain.history.items()})
     return {"seed": chain.seed, "n_iter": chain.n_iter}, arrays
@@ -128,10 +147,14 @@ def unpack_model(
     model_class: type[TopicModel],
     document: JsonObject,
     arrays: Arrays,
+    readers: Mapping[str, Callable[[], Array]],
     *,
     allow_tokenizer: bool = False,
 ) -> TopicModel:
-    """Return the model that `pack_model` packed. Every value is checked before it is used: see `utils.checks`."""
+    """Return the model that `pack_model` packed. Every value is checked before it is used: see `utils.checks`.
+
+    `readers` return and check arrays of `arrays` that are mapped and still unread.
+    """
     n_chains = check_integer("n_chains", check_object("parameters", document["parameters"])["n_chains"], 1)
     (document, arrays), *others = split_chains(document, arrays, n_chains)
     check_keys("the arrays", arrays, _array_names(document, arrays))
@@ -156,6 +179,10 @@ def unpack_model(
     for own, its_arrays in others:
         check_keys("the arrays of a chain", its_arrays, _array_names_of_chain(its_arrays))
         chains.append(_unpack_chain(model, own, its_arrays, doc_prior, word_prior, wording))
+    proportions = [readers.get(f"chain{c}.{PROPORTIONS}" if c else PROPORTIONS) for c in range(len(chains))]
+    for chain, read in zip(chains, proportions, strict=True):
+        if read is None:
+            _check_proportions(chain.doc_topics)
     if (seeds := model._seeds()) is not None:
         if not set(seeds.features) <= set(feature_names):
             raise StorageError("feature_names must have a feature for each seed set")
@@ -172,6 +199,8 @@ def unpack_model(
         n_shards=check_integer("n_shards", document["n_shards"], 1),
         named_words=check_flag("named_words", document["named_words"]),
         wording=wording,
+        phi=[_unpack_phi(own, chains[0]) for own in (arrays, *(its_arrays for _, its_arrays in others))],
+        proportions=proportions,
     )
     for fitted in model.fitted_.chains or (model.fitted_,):
         _check_phi(fitted.phi)
@@ -210,9 +239,8 @@ def _unpack_chain(
 ) -> Trained:
     """Return the chain that `_pack_chain` packed, checked."""
     draws = unpack_draws(_under(arrays, "draws"), doc_prior, word_prior, model._check_extra, len(wording) or None)
-    doc_topics, n_topics = arrays["doc_topics"], len(draws[0].mean_alpha)
-    check_array("doc_topics", doc_topics, np.float32, (len(doc_prior.design.row_of), n_topics))
-    check_range("doc_topics", doc_topics, 0, 1 + 1e-3)
+    doc_topics, n_topics = arrays[PROPORTIONS], len(draws[0].mean_alpha)
+    check_array(PROPORTIONS, doc_topics, np.float32, (len(doc_prior.design.row_of), n_topics))
     weights = _under(arrays, "weights")
     priors = {name: p for name, p in (("label", doc_prior), ("feature", word_prior)) if isinstance(p, Learning)}
     check_keys("weights", weights, [name for name, prior in priors.items() if len(prior.design.names) > 1])
@@ -227,8 +255,14 @@ def _unpack_chain(
     return Trained(tuple(draws), weights, doc_topics, history, n_iter, check_integer("seed", document["seed"], 0))
 
 
+def _unpack_phi(arrays: Arrays, chain: Trained) -> NDArray[np.float32]:
+    """Return phi [word, topic]."""
+    check_array("phi", arrays["phi"], np.float32, chain.draws[0].word_topic_counts.shape)
+    return arrays["phi"]
+
+
 def _check_phi(phi: NDArray[np.float32]) -> None:
-    """Check what follows from the draws."""
+    """Check phi of a chain, and that of several chains, which follows from it."""
     check_finite("phi", phi, low=0)
     if not phi.any(axis=0).all():
         raise StorageError("a topic has no word of positive probability")
@@ -244,7 +278,7 @@ def _array_names(document: JsonObject, arrays: Arrays) -> list[str]:
 
 def _array_names_of_chain(arrays: Arrays) -> list[str]:
     """Return the names of the arrays of a chain. Those of draws and weights have checks of their own."""
-    names = ["doc_topics", *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
+    names = [PROPORTIONS, "phi", *(f"history.{name}" for name in ("iteration", "log_likelihood", "seconds", "moved"))]
     optional = [f"history.{name}" for name in ("doc_tables", "word_tables")]
     return [*names, *(name for name in arrays if name in optional or name.startswith(("draws.", "weights.")))]
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
@@ -23,6 +22,7 @@ from metalda.samplers.folding import Documents
 from metalda.samplers.pseudo import Mixture, check_pseudo_counts, infer_from_mixtures
 from metalda.samplers.urn import infer_single_topics
 from metalda.utils.checks import Arrays
+from metalda.utils.constraints import Interval
 from metalda.utils.threads import count_jobs
 
 DOC_PRIOR_IN_ALL = 50  # sum of alpha over topics, if doc_prior is not given

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.base import TransformerMixin
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
 from metalda.corpus.vocabulary import renumber
@@ -24,7 +23,8 @@ from metalda.meta.groups import UNKNOWN, groups_of
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
-from metalda.models.fitted import available_if
+from metalda.models.estimator import available_if, follows_set_output
+from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input, without_labels
 from metalda.models.prediction import (
     above_threshold,
@@ -39,6 +39,7 @@ from metalda.samplers import Draw
 from metalda.samplers.folding import Documents, complete, key_documents
 from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
+from metalda.utils.chunks import spans
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
@@ -49,14 +50,16 @@ if TYPE_CHECKING:
 
 LEFT_OUT = -1
 TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
+MOST_TOKENS, MOST_DOCUMENTS = 1 << 20, 1 << 14  # whose proportions are inferred at a time
 
 # theta of documents, given the design of their labels and phi.
 Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
 
 
-class FoldingIn(TransformerMixin, Declaration):
+class FoldingIn(Declaration):
     """Methods for new documents, given the topics of a fitted model."""
 
+    @follows_set_output
     @names_wrong_keywords()
     def transform(self, X: object, y: object = None, *, client: Client | None = None) -> NDArray[np.float32]:
         """Return the topic proportions of documents, one row each; rows sum to 1, less what hidden topics have.
@@ -68,35 +71,51 @@ class FoldingIn(TransformerMixin, Declaration):
         cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
         `doc_topics_`. The columns are the topics of `topics()`: a merged topic has the sum of its parts.
         """
-        return np.asarray(self.fitted_.sum_parts(self._infer_trained(X, y, client)), np.float32)
+        return self._infer_documents(self.to_corpus(X, y), self.fitted_, client)
 
-    def _infer_trained(self, X: Any, y: Any = None, client: Any = None) -> NDArray[np.float32]:
+    def _infer_trained(self, X: object) -> NDArray[np.float32]:
         """Return the proportions of all topics of training, without curation."""
-        if self.fitted_.partners is not None:
-            corpus = self.to_corpus(X, y)
-            each = [chain._transform(corpus, None, client) for chain in self.chains_]
-            return average_proportions(each, self.fitted_.partners)
-        return self._transform(X, y, client)
+        return self._infer_documents(self.to_corpus(X), self.fitted_.trained)
 
-    def _transform(self, X: object, y: object, client: Client | None) -> NDArray[np.float32]:
-        """Return the topic proportions of documents under a single chain."""
-        corpus = self.to_corpus(X, y)
-        documents, labels, unseen, phi = self._encode_known(corpus)
+    def _infer_documents(self, corpus: Corpus, shown: Fitted, client: Client | None = None) -> NDArray[np.float32]:
+        """Return the proportions of the topics of `shown`: with the curation, or without it."""
+        fitted = self.fitted_
+        chains = (self,) if fitted.partners is None else self.chains_
+        proportions = np.empty((len(corpus), shown.n_topics), np.float32)
+        for parts in zip(*(chain._infer_parts(corpus, client) for chain in chains), strict=True):
+            chosen, theta = parts[0]
+            if fitted.partners is not None:
+                theta = average_proportions([own for _, own in parts], fitted.partners)
+            proportions[chosen] = shown.sum_parts(theta)
+        return proportions
+
+    def _infer_parts(self, corpus: Corpus, client: Client | None) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yield slices of the documents, and their topic proportions under a single chain."""
+        encoded, unseen, phi = self._encode_known(corpus)
         infer: Infer = partial(self._infer, self.draws_)
         if client is not None:
             light = copy(self).set_params(n_jobs=1)  # without arrays that workers do not need
             trained = self.fitted_.trained
-            light._fitted = replace(trained, doc_topics=trained.doc_topics[:0], phi=trained.phi[:0])
+            nothing = np.empty((0, phi.shape[1]), np.float32)
+            light._fitted = replace(trained, proportions=partial(np.asarray, nothing), phi=trained.phi[:0])
             infer = partial(infer_on_cluster, Cluster(client), partial(light._infer, light.draws_))
-        theta = np.empty((len(corpus), phi.shape[1]), np.float32)
-        for group, chosen in self._split_by_wording(corpus):
-            own = phi if group == UNKNOWN else self._mean_group_phi(group, self.draws_, unseen, alone=True)
-            theta[chosen] = infer(documents.take(chosen), labels, own)
-        return theta
+
+        @lru_cache(1)
+        def phi_of(group: int) -> NDArray[np.float32]:
+            return phi if group == UNKNOWN else self._mean_group_phi(group, self.draws_, unseen, alone=True)
+
+        whole = [(slice(0, len(corpus)), encoded)]
+        for documents, part in encoded.parts() if client is None else whole:
+            selected = part.select()
+            theta = np.empty((len(part.corpus), phi.shape[1]), np.float32)
+            for group, chosen in self._split_by_wording(part.corpus):
+                theta[chosen] = infer(selected.take(chosen), part.labels, phi_of(group))
+            yield documents, theta
 
     def _proportions_by_draw(self, corpus: Corpus) -> Iterator[NDArray[np.float32]]:
         """Yield the topic proportions of documents under the topics and the prior of each draw of a single chain."""
-        documents, labels, unseen, _ = self._encode_known(corpus)
+        encoded, unseen, _ = self._encode_known(corpus)
+        documents, labels = encoded.select(), encoded.labels
         groups = self._split_by_wording(corpus)
         for draw in self.draws_:
             theta = np.empty((len(corpus), len(draw.mean_alpha)), np.float32)
@@ -136,11 +155,11 @@ class FoldingIn(TransformerMixin, Declaration):
             the predictions of all draws, which is the most accurate and slowest ("each"). After a fit with several
             chains, "mean" and "last" use the first chain, and "each" uses all.
         """
-        return float(np.exp(-np.mean(self._log_predictive(X, y, unseen=unseen, draws=draws))))
+        return float(np.exp(-self._mean_log_predictive(X, y, unseen=unseen, draws=draws)))
 
     def score(self, X: object, y: object = None) -> float:
         """Return the mean log predictive probability per word by document completion; higher is better."""
-        return float(np.mean(self._log_predictive(X, y, unseen="ignore", draws="mean")))
+        return self._mean_log_predictive(X, y, unseen="ignore", draws="mean")
 
     @available_if(lambda model: model.uses_labels)
     def predict_label_probabilities(self, X: object) -> pd.DataFrame:
@@ -169,8 +188,8 @@ class FoldingIn(TransformerMixin, Declaration):
             return sum(chain.predict_label_probabilities(corpus) for chain in self.chains_) / len(self.chains_)
         require_labels(self.fitted_)
         corpus = self.to_corpus(without_labels(X, self.schema_, self.vocabulary_))
-        documents, _, _, phi = self._encode_known(corpus)
-        probabilities = label_probabilities(self.fitted_, documents, phi, count_jobs(self.n_jobs))
+        encoded, _, phi = self._encode_known(corpus)
+        probabilities = label_probabilities(self.fitted_, encoded.select(), phi, count_jobs(self.n_jobs))
         names = [self.label_names_[j] for j in predicted_labels(self.fitted_)]
         return pd.DataFrame(probabilities, columns=names)
 
@@ -265,7 +284,7 @@ class FoldingIn(TransformerMixin, Declaration):
             "sort_topics": False,
         }
 
-    def _encode_known(self, corpus: Corpus) -> tuple[Documents, Design, tuple[str, ...], NDArray[np.float32]]:
+    def _encode_known(self, corpus: Corpus) -> tuple[EncodedDocuments, tuple[str, ...], NDArray[np.float32]]:
         """Return new documents with the words that the model has information on, and their labels.
 
         Also returns the out-of-vocabulary words among them, and phi. Warns of documents whose words are all unknown.
@@ -273,8 +292,7 @@ class FoldingIn(TransformerMixin, Declaration):
         fitted = self.fitted_
         unseen, phi_of_unseen = self._phi_of_unseen([w for w in corpus.vocabulary if w not in fitted.word_index])
         encoded = self._encode(corpus, unseen)
-        documents = encoded.select()
-        n_unknown = int(((np.diff(corpus.offsets) > 0) & (np.diff(documents.offsets) == 0)).sum())
+        n_unknown = encoded.count_unknown()
         if n_unknown:
             warn(
                 f"{n_unknown:,} of {len(corpus):,} documents have words, but no word that the model knows; "
@@ -282,7 +300,7 @@ class FoldingIn(TransformerMixin, Declaration):
             )
         phi = fitted.trained.phi
         phi = phi if phi_of_unseen is None else np.concatenate([phi, phi_of_unseen])
-        return documents, encoded.labels, unseen, phi
+        return encoded, unseen, phi
 
     def _encode(self, corpus: Corpus, unseen: Sequence[str]) -> EncodedDocuments:
         """Number words and labels as the model does, and `unseen` words after its vocabulary.
@@ -292,17 +310,15 @@ class FoldingIn(TransformerMixin, Declaration):
         fitted, labels, n_documents = self.fitted_, corpus.labels, len(corpus)
         if labels is None or not self.uses_labels:
             names = fitted.label_names
-            nothing = NamedMatrix(sparse.csr_array((n_documents, len(names))), names)
-            design = Design.build(nothing, n_documents, real=self._real_labels, numbers=False)
+            columns, has_numbers = NamedMatrix(sparse.csr_array((n_documents, len(names))), names), False
         else:
-            columns = self._design_columns(labels, corpus.schema)
-            design = Design.build(columns, n_documents, real=self._real_labels, numbers=fitted.labels.has_numbers)
+            columns, has_numbers = self._design_columns(labels, corpus.schema), fitted.labels.has_numbers
         n_seen = len(fitted.vocabulary)
         seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
         numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
         new_keys = np.array([_key(word) for word in unseen], np.uint64)
         word_keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), new_keys])
-        return EncodedDocuments(corpus, numbers, design, word_keys, fitted.seed)
+        return EncodedDocuments(corpus, numbers, columns, self._real_labels, has_numbers, word_keys, fitted.seed)
 
     def _design_columns(self, labels: NamedMatrix, schema: Schema | None) -> NamedMatrix:
         """Return the columns of the model's design for new documents; warns of unknown labels.
@@ -321,40 +337,51 @@ class FoldingIn(TransformerMixin, Declaration):
             return labels.select(fitted.label_names)
         return terms.design_columns(labels, schema, fitted.label_names)
 
-    def _log_predictive(self, X: object, y: object, *, unseen: str, draws: str) -> NDArray[np.float64]:
-        """Return log p(w) of every second word."""
+    def _mean_log_predictive(self, X: object, y: object, *, unseen: str, draws: str) -> float:
+        """Return the mean of log p(w) over every second word."""
+        total, n_words = 0.0, 0
+        for log_predictive in self._log_predictive(self.to_corpus(X, y), unseen=unseen, draws=draws):
+            total += float(log_predictive.sum())
+            n_words += len(log_predictive)
+        if not n_words:
+            raise InputError("no words to score: no document has a second word that the model knows")
+        return total / n_words
+
+    def _log_predictive(self, corpus: Corpus, *, unseen: str, draws: str) -> Iterator[NDArray[np.float64]]:
+        """Yield log p(w) of every second word, of some documents at a time."""
         fitted = self.fitted_
-        if fitted.chains:
-            corpus, chains = self.to_corpus(X, y), self.chains_ if draws == "each" else self.chains_[:1]
-            each = [chain._log_predictive(corpus, None, unseen=unseen, draws=draws) for chain in chains]
-            return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
         if unseen not in ("ignore", "features"):
             raise InputError(f"unseen must be 'ignore' or 'features', not {unseen!r}")
         if draws not in ("mean", "last", "each"):
             raise InputError(f"draws must be 'mean', 'last' or 'each', not {draws!r}")
-        corpus = self.to_corpus(X, y)
+        if fitted.chains:
+            chains = self.chains_ if draws == "each" else self.chains_[:1]
+            parts = [chain._log_predictive(corpus, unseen=unseen, draws=draws) for chain in chains]
+            for each in zip(*parts, strict=True):
+                yield np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
+            return
         new_words: tuple[str, ...] = ()
         if unseen == "features":
             new_words = tuple(word for word in corpus.vocabulary if word not in fitted.word_index)
-        encoded = self._encode(corpus, new_words)
-        observed, scored = encoded.halves()
-        if not len(scored.words):
-            raise InputError("no words to score: no document has a second word that the model knows")
         kept = fitted.draws[-1:] if draws == "last" else fitted.draws
         states = [(draw,) for draw in kept] if draws == "each" else [kept]
-        found = np.empty(len(scored.words))
-        for group, chosen in self._split_by_wording(corpus):
-            own = observed.take(chosen)
 
-            def predict(
-                state: Sequence[Draw], group: int = group, own: Documents = own
-            ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-                phi = self._phi_of(group, state, new_words)
-                return self._infer(state, own, encoded.labels, phi), phi
+        @lru_cache(1)
+        def phi_of(group: int, state: int) -> NDArray[np.float32]:
+            return self._phi_of(group, states[state], new_words)
 
-            tokens = np.repeat(chosen, np.diff(scored.offsets))
-            found[tokens] = complete(scored.take(chosen), map(predict, states))
-        return np.log(found)
+        for _, part in self._encode(corpus, new_words).parts():
+            observed, scored = part.halves()
+            found = np.empty(len(scored.words))
+            for group, chosen in self._split_by_wording(part.corpus):
+                own = observed.take(chosen)
+                predictions = (
+                    (self._infer(states[state], own, part.labels, phi_of(group, state)), phi_of(group, state))
+                    for state in range(len(states))
+                )
+                tokens = np.repeat(chosen, np.diff(scored.offsets))
+                found[tokens] = complete(scored.take(chosen), predictions)
+            yield np.log(found)
 
     def _phi_of(self, group: int, draws: Sequence[Draw], new_words: tuple[str, ...]) -> NDArray[np.float32]:
         """Return phi[word, topic] of a group, averaged over draws: of the vocabulary, then of new words."""
@@ -379,9 +406,42 @@ class EncodedDocuments:
 
     corpus: Corpus
     numbers: NDArray[np.int32]  # row of phi of each word in the corpus vocabulary; LEFT_OUT if it is ignored
-    labels: Design
+    columns: NamedMatrix  # of the model's design
+    are_real: bool  # whether labels may have values other than 0 and 1
+    have_numbers: bool  # whether they do in the model
     word_keys: NDArray[np.uint64]
     seed: int
+
+    @cached_property
+    def labels(self) -> Design:
+        """Return the design of the labels."""
+        return Design.build(self.columns, len(self.corpus), real=self.are_real, numbers=self.have_numbers)
+
+    def parts(self) -> Iterator[tuple[slice, EncodedDocuments]]:
+        """Yield slices of the documents, each with a moderate number of tokens and documents.
+
+        The results of a document do not depend on its neighbors, so those of all documents can be computed in parts.
+        """
+        offsets, n_documents, first = self.corpus.offsets, len(self.corpus), 0
+        if n_documents <= MOST_DOCUMENTS and offsets[-1] - offsets[0] <= MOST_TOKENS:
+            yield slice(0, n_documents), self
+            return
+        while first < n_documents:
+            fitting = int(np.searchsorted(offsets, offsets[first] + MOST_TOKENS, side="right")) - 1
+            last = max(first + 1, min(fitting, first + MOST_DOCUMENTS, n_documents))
+            chosen = slice(first, last)
+            columns = NamedMatrix(self.columns.matrix[chosen], self.columns.names)
+            yield chosen, replace(self, corpus=self.corpus[chosen], columns=columns)
+            first = last
+
+    def count_unknown(self) -> int:
+        """Return how many documents have words, but no word that the model does not ignore."""
+        n_unknown, all_words, all_offsets = 0, self.corpus.words, self.corpus.offsets
+        for first, last in spans(all_offsets):
+            offsets = all_offsets[first : last + 1]
+            known = np.concatenate([[0], np.cumsum(self.numbers[all_words[offsets[0] : offsets[-1]]] != LEFT_OUT)])
+            n_unknown += int(((np.diff(offsets) > 0) & (np.diff(known[offsets - offsets[0]]) == 0)).sum())
+        return n_unknown
 
     def halves(self) -> tuple[Documents, Documents]:
         """Return the observed words, at positions 0, 2, 4 …, and the scored words, at positions 1, 3, 5 ….

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from metalda.errors import InputError
+from metalda.utils.ranks import average_ranks
 
 WORD_SCORES = ("probability", "relevance", "frex", "lift")
 RELEVANCE_WEIGHT = 0.6  # lambda of Sievert and Shirley (2014)
@@ -40,7 +40,7 @@ def score_words(phi: Floats, marginal: Floats, sums: Floats, by: str) -> NDArray
     if by == "frex":
         exclusivity = probabilities / np.maximum(sums, tiny)
         n_words = max(probabilities.shape[1], 1)
-        frequent, exclusive = (rankdata(values, axis=1) / n_words for values in (probabilities, exclusivity))
+        frequent, exclusive = (average_ranks(values.T).T / n_words for values in (probabilities, exclusivity))
         scores: NDArray[np.float64] = 1 / (FREX_WEIGHT / exclusive + (1 - FREX_WEIGHT) / frequent)
         return scores
     lift: NDArray[np.float64] = probabilities / np.maximum(marginal, tiny)

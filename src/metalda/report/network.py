@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from sklearn.utils.validation import check_is_fitted
-
 from metalda.errors import InputError
+from metalda.models.estimator import require_fitted
 from metalda.storage import replacing
 from metalda.utils.arguments import as_number
 
@@ -62,7 +61,7 @@ def write_network(
     >>> with TemporaryDirectory() as folder:
     ...     write_network(model, Path(folder, "topics.gexf"))
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if not 0 < as_number(min_correlation) <= 1:
         raise InputError(f"min_correlation must lie between 0 and 1, not {min_correlation!r}")
     if Path(path).suffix.lower() != ".gexf":

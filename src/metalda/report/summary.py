@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from metalda.errors import InputError
 from metalda.models.effects import FEW_DRAWS
+from metalda.models.estimator import require_fitted
 from metalda.report.comparison import ComparedModel, compare_models
 from metalda.report.correlations import CorrelationSection, summarize_correlations
 from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize_training
@@ -129,7 +129,7 @@ def summarize(
     >>> len(summary.topics), summary.documents.n_all
     (2, 4)
     """
-    check_is_fitted(model)
+    require_fitted(model)
     if max_documents < 1:
         raise InputError(f"max_documents must be at least 1, not {max_documents!r}")
     chains, compared = [model, *chains], _name_models(model, models)
@@ -167,7 +167,7 @@ def _name_models(model: TopicModel, others: Models) -> dict[str, TopicModel]:
     result = {type(model).__name__: model}
     named = others.items() if isinstance(others, Mapping) else ((type(each).__name__, each) for each in others)
     for name, other in named:
-        check_is_fitted(other)
+        require_fitted(other)
         unique, n = name, 2
         while unique in result:
             unique, n = f"{name} ({n})", n + 1

@@ -1,7 +1,7 @@
 """Saved folders: arrays and one JSON manifest, written atomically, validated when read, without pickle."""
 
-from metalda.storage.arrays import Streamed
-from metalda.storage.folder import SCRATCH, check_writable, read_folder, remove_unfinished, write_folder
+from metalda.storage.arrays import Streamed, Unread
+from metalda.storage.folder import SCRATCH, check_writable, read_folder, read_parts, remove_unfinished, write_folder
 from metalda.storage.locations import PathLike, Remote, locate
 from metalda.storage.lock import locked
 from metalda.storage.manifest import read_document, replacing, write_document
@@ -11,11 +11,13 @@ __all__ = [
     "PathLike",
     "Remote",
     "Streamed",
+    "Unread",
     "check_writable",
     "locate",
     "locked",
     "read_document",
     "read_folder",
+    "read_parts",
     "remove_unfinished",
     "replacing",
     "write_document",

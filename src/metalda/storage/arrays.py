@@ -150,6 +150,22 @@ def _map_safetensors(path: Path, names: list[str]) -> dict[str, np.ndarray]:
     return arrays
 
 
+@dataclass(frozen=True, eq=False)
+class Unread:
+    """An array of a saved folder that is read when it is needed. Until then its file is mapped, and may be replaced."""
+
+    mapped: Array
+    file: str  # in error messages
+    crc32: int
+
+    def read(self) -> Array:
+        """Return the array; StorageError if the checksum of its file does not match."""
+        file = mapping(self.mapped)
+        if isinstance(file, np.memmap) and zlib.crc32(file.data) != self.crc32:
+            raise StorageError(f"{self.file}: damaged: the checksum does not match")
+        return np.array(self.mapped)
+
+
 def is_mapped(array: NDArray[np.generic]) -> bool:
     """Return whether an array is a view of a memory-mapped file."""
     return isinstance(mapping(array), np.memmap | mmap.mmap)

@@ -12,7 +12,7 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from metalda.errors import StorageError
-from metalda.storage.arrays import Contents, checksum, load_arrays, plain, save_arrays
+from metalda.storage.arrays import Contents, Unread, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
 from metalda.storage.lock import LOCK, alone
 from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
@@ -40,6 +40,7 @@ def write_folder(
     arrays: Contents,
     *,
     layout: Layout = "safetensors",
+    apart: Collection[str] = (),
 ) -> None:
     """Save a JSON document and named arrays as one folder, atomically.
 
@@ -56,6 +57,9 @@ def write_folder(
         Booleans, integers and floats of any shape; with the layout "npy" also `Streamed` arrays.
     layout : {"safetensors", "npy"}
         One file for all arrays, or one file for each.
+    apart : collection of str
+        Arrays that have files of their own in any layout, so that `read_parts` can leave them unread: ``name`` is also
+        the array ``chain1.name``.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def write_folder(
     _check_target(folder, kind)
     if isinstance(folder, Remote):
         with tempfile.TemporaryDirectory(prefix="metalda-") as here:
-            write_folder(here, kind, document, arrays, layout=layout)
+            write_folder(here, kind, document, arrays, layout=layout, apart=apart)
             _upload(Path(here), folder, kind)
         return
     contents = {name: plain(array) for name, array in arrays.items()}
@@ -78,7 +82,7 @@ def write_folder(
     try:
         created = _make_folder(folder)
         try:
-            _replace(folder, kind, document, contents, layout)
+            _replace(folder, kind, document, contents, layout, apart)
         except BaseException:
             if created:
                 with suppress(OSError):
@@ -94,16 +98,30 @@ def read_folder(path: PathLike, kind: str, *, mmap: bool = False) -> tuple[JsonO
     With ``mmap`` the arrays are read-only maps of their files. Then sizes are checked but checksums are not, so that
     opening does not read the files. A folder at ``scheme://…`` is copied to this machine first.
     """
+    document, arrays, _ = _read(path, kind, mmap=mmap)
+    return document, arrays
+
+
+def read_parts(
+    path: PathLike, kind: str, later: Collection[str]
+) -> tuple[JsonObject, dict[str, Array], dict[str, Unread]]:
+    """Do the same, but leave arrays unread that were written apart and are named in `later`."""
+    return _read(path, kind, later=later)
+
+
+def _read(
+    path: PathLike, kind: str, *, mmap: bool = False, later: Collection[str] = ()
+) -> tuple[JsonObject, dict[str, Array], dict[str, Unread]]:
     folder = locate(path)
     _check_source(folder, kind)
     manifest_path = folder / f"{kind}.json"
     manifest = decode(manifest_path, kind)
     try:
-        return manifest.document, _read_files(folder, manifest.files, mmap=mmap)
+        return manifest.document, *_read_files(folder, manifest.files, mmap=mmap, later=later)
     except StorageError:
         if decode(manifest_path, kind) == manifest:
             raise
-    return read_folder(path, kind, mmap=mmap)  # another process has saved since, and deleted the older files
+    return _read(path, kind, mmap=mmap, later=later)  # another process has saved since, and deleted the older files
 
 
 def check_writable(path: PathLike, kind: str = "model") -> None:
@@ -167,11 +185,18 @@ def _make_folder(folder: Path) -> bool:
     return True
 
 
-def _replace(folder: Path, kind: str, document: Mapping[str, object], arrays: Contents, layout: Layout) -> None:
+def _replace(
+    folder: Path,
+    kind: str,
+    document: Mapping[str, object],
+    arrays: Contents,
+    layout: Layout,
+    apart: Collection[str],
+) -> None:
     """Write new files next to the old ones, replace the manifest, then remove the old files."""
     token = secrets.token_hex(8)
     manifest_path, staged = folder / f"{kind}.json", folder / f"{kind}-{token}.json"
-    plan = _plan(arrays, layout, token)
+    plan = _plan(arrays, layout, apart, token)
     try:
         files = {}
         for name, members in plan.items():
@@ -193,16 +218,19 @@ def _replace(folder: Path, kind: str, document: Mapping[str, object], arrays: Co
     _remove(folder / name for name in strays if _is_old(folder / name))
 
 
-def _plan(arrays: Contents, layout: Layout, token: str) -> dict[str, Contents]:
+def _plan(arrays: Contents, layout: Layout, apart: Collection[str], token: str) -> dict[str, Contents]:
     """Return the array files to write: file name -> arrays."""
-    if layout == "safetensors":
-        return {f"arrays-{token}.safetensors": arrays} if arrays else {}
-    plan: dict[str, Contents] = {
-        f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.npy": {name: array} for name, array in arrays.items()
-    }
-    if len(plan) < len(arrays):
+    together = {name: array for name, array in arrays.items() if layout == "safetensors" and not _is_in(apart, name)}
+    alone = {name: array for name, array in arrays.items() if name not in together}
+    plan: dict[str, Contents] = {f"arrays-{token}.safetensors": together} if together else {}
+    plan |= {f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{token}.{layout}": {name: array} for name, array in alone.items()}
+    if len(plan) < len(alone) + bool(together):
         raise ValueError(f"the names of the arrays give equal file names: {sorted(arrays)}")
     return plan
+
+
+def _is_in(names: Collection[str], array: str) -> bool:
+    return array.rpartition(".")[2] in names
 
 
 def _named_files(manifest_path: Path | Remote, kind: str) -> list[str]:
@@ -288,15 +316,23 @@ def _upload(here: Path, folder: Remote, kind: str) -> None:
     _remove(folder / name for name in old)
 
 
-def _read_files(folder: Path | Remote, files: dict[str, ArrayFile], *, mmap: bool) -> dict[str, np.ndarray]:
-    """Read all array files of a save."""
+def _read_files(
+    folder: Path | Remote, files: dict[str, ArrayFile], *, mmap: bool, later: Collection[str]
+) -> tuple[dict[str, np.ndarray], dict[str, Unread]]:
+    """Read the array files of a save; files with nothing but arrays of `later` are only mapped."""
     arrays: dict[str, np.ndarray] = {}
+    unread: dict[str, Unread] = {}
     with _here(folder, files) as here:
         # except on Windows, a map outlives its file, so temporary copies can be deleted at once
-        mmap = mmap and (here is folder or os.name != "nt")
+        can_map = here is folder or os.name != "nt"
         for name, file in files.items():
-            arrays.update(_read_file(here / name, folder / name, file, mmap=mmap))
-    return arrays
+            is_later = can_map and all(_is_in(later, own) for own in file.arrays)
+            found = _read_file(here / name, folder / name, file, mmap=can_map and (mmap or is_later))
+            if is_later:
+                unread |= {own: Unread(array, str(folder / name), file.crc32) for own, array in found.items()}
+            else:
+                arrays |= found
+    return arrays, unread
 
 
 @contextmanager

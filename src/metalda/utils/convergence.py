@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import next_fast_len
-from scipy.special import ndtri
-from scipy.stats import rankdata
+
+from metalda.utils.ranks import average_ranks
 
 MIN_DRAWS = 4  # per chain, so that both halves have a variance
 _MIN_TREND = 20
@@ -93,8 +92,10 @@ def _rhat(chains: Floats) -> Floats:
 
 def _normal_scores(values: Floats) -> Floats:
     """Return normal quantiles of the ranks among all values of a cell (Blom's positions)."""
+    from scipy.special import ndtri
+
     flat = values.reshape(-1, values.shape[2])
-    ranks = rankdata(flat, method="average", axis=0)
+    ranks = average_ranks(flat)
     return np.asarray(ndtri((ranks - 0.375) / (len(flat) + 0.25)), np.float64).reshape(values.shape)
 
 
@@ -121,7 +122,10 @@ def _ess(chains: Floats) -> Floats:
 
 
 def _autocovariances(centered: Floats) -> Floats:
+    from scipy.fft import next_fast_len
+
     n_draws = centered.shape[1]
-    transformed = np.fft.rfft(centered, next_fast_len(2 * n_draws), axis=1)
+    size = next_fast_len(2 * n_draws)
+    transformed = np.fft.rfft(centered, size, axis=1)
     power = (transformed * transformed.conj()).real
-    return np.asarray(np.fft.irfft(power, next_fast_len(2 * n_draws), axis=1)[:, :n_draws] / n_draws)
+    return np.asarray(np.fft.irfft(power, size, axis=1)[:, :n_draws] / n_draws)
