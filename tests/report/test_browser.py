@@ -231,7 +231,9 @@ def test_contrasts_are_those_of_the_draws(browser: Any, report: Path, model: met
         cells = [text.replace("−", "-") for text in row.locator("th, td").all_inner_texts()]
         k = topic_of(cells[0])
         shown = [factor(cells[1]), *map(factor, cells[2].split(" to "))]
-        assert np.log(shown) == pytest.approx([draws[:, k].mean(), low[k], high[k]], abs=0.15)
+        for value, expected in zip(shown, (draws[:, k].mean(), low[k], high[k]), strict=True):
+            has_one_digit = value < 0.0095  # as in 1e-7×
+            assert np.log(value) == pytest.approx(expected, abs=0.42 if has_one_digit else 0.15)
 
 
 @pytest.mark.slow
