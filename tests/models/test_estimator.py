@@ -123,6 +123,15 @@ def test_each_end_of_an_interval_is_in_it_or_not() -> None:
         assert [value for value in range(5) if interval.is_satisfied_by(value)] == expected
 
 
+def test_an_array_like_is_a_sequence_that_is_no_text() -> None:
+    declared = {"alpha": ["array-like", None]}
+    for value in ([1], (1,), np.ones(2), pd.Series([1]), None):
+        check_parameters("Model", declared, {"alpha": value})
+    for value in (1, 1.0, "text", np.float64(1)):
+        with pytest.raises(InputError, match="must be an array-like or None"):
+            check_parameters("Model", declared, {"alpha": value})
+
+
 def test_a_parameter_without_constraints_may_be_anything() -> None:
     declared = {"free": "no_validation", "named": [StrOptions({"a", "b"}), dict, None]}
     check_parameters("Model", declared, {"free": object(), "other": 3, "named": {}})

@@ -80,8 +80,19 @@ class Nothing:
         return "None"
 
 
+class ArrayLike:
+    """A list, a tuple, an array or a frame."""
+
+    def is_satisfied_by(self, value: object) -> bool:
+        return not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__"))
+
+    def __str__(self) -> str:
+        return "an array-like"
+
+
 _NAMED: Mapping[object, tuple[Constraint, ...]] = {
     None: (Nothing(),),
+    "array-like": (ArrayLike(),),
     "boolean": (Instance((bool, np.bool_)),),
     "random_state": (
         Interval(Integral, 0, 2**32 - 1, closed="both"),
@@ -94,7 +105,8 @@ _NAMED: Mapping[object, tuple[Constraint, ...]] = {
 def constraints_from(declared: object) -> list[Constraint]:
     """Return the constraints of a parameter, of which a value must satisfy one; none if all values are valid.
 
-    They are declared as "no_validation" or as a list. It holds constraints, types, None, "boolean" or "random_state".
+    They are declared as "no_validation" or as a list. It holds constraints, types, None, or these names: "array-like",
+    "boolean", "random_state".
     """
     found: list[Constraint] = []
     for each in declared if isinstance(declared, list) else ():
