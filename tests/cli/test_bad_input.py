@@ -172,7 +172,7 @@ class TestDamagedModels:
             assert "no such folder" in error_line(run(command, tmp_path / "none", *more))
 
     def test_truncated(self, run: Run, copy: Path) -> None:
-        (arrays,) = copy.glob("*.safetensors")
+        (arrays,) = copy.glob("arrays-*.safetensors")
         arrays.write_bytes(arrays.read_bytes()[:-10])
         assert "damaged" in error_line(run("topics", copy))
 
