@@ -424,10 +424,10 @@ def test_the_area_of_a_circle_is_the_share_and_its_name_is_on_the_map(browser: A
     quietly(write_report, model, tmp_path / "r.html")
     opened = visit(browser, tmp_path / "r.html")
     circles = opened.page.locator(".topic").evaluate_all(
-        "all => all.map(a => [a.getAttribute('href'), Number(a.querySelector('.spot').getAttribute('r'))])"
+        "all => all.map(a => [Number(a.dataset.topic), Number(a.querySelector('.spot').getAttribute('r'))])"
     )
     shares = model.topics()["share"]
-    areas = [radius**2 / shares[int(href.removeprefix("#/topic/"))] for href, radius in circles]
+    areas = [radius**2 / shares[topic] for topic, radius in circles]
     assert areas[0] == pytest.approx(areas[1], rel=1e-3)
     assert "<b>animals</b>" in opened.page.locator(".caption").all_text_contents()
     assert opened.problems == []
@@ -439,17 +439,14 @@ def test_charts_are_read_by_keyboard(browser: Any, report: Path, model: metalda.
     page = opened.page
     assert page.locator(".topic[tabindex='0']").count() == 1
     page.locator(".topic[tabindex='0']").focus()
-    seen = {page.evaluate("document.activeElement.getAttribute('href')")}
+    seen = {page.evaluate("document.activeElement.dataset.topic")}
     for key in ("ArrowLeft", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
-        seen.add(page.evaluate("document.activeElement.getAttribute('href')"))
+        seen.add(page.evaluate("document.activeElement.dataset.topic"))
         label = page.evaluate("document.activeElement.getAttribute('aria-label')")
         assert "% of the words" in label
         assert page.locator(".tip").inner_text().split("\n")[0] in label
-    assert seen == {"#/topic/0", "#/topic/1", "#/topic/2"}
-    chosen = page.evaluate("document.activeElement.getAttribute('href')")
-    page.keyboard.press("Enter")
-    page.wait_for_function("chosen => document.getElementById('main').dataset.shown === chosen", arg=chosen)
+    assert seen == {"0", "1", "2"}
     opened.go("labels")
     page.locator(".chart .cursor").focus()
     page.keyboard.press("ArrowDown")

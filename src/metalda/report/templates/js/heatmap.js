@@ -63,6 +63,23 @@ function heatCells(blocks, columns, limit, certain, box) {
   return [...paths].map(([key, d]) => { const [step, faint] = key.split(" ");
     return svg("path", { d, class: faint === "true" ? "faint" : null, style: { fill: heatColor(Number(step)) } }); });
 }
+// The color of one cell by itself: gray if its interval contains no effect.
+function cellColor(j, k, limit) {
+  const value = heatValue(j, k), own = hasEffects ? cell(j, k) : null;
+  if (value === null || (own && own.low !== null && !isClear(own))) return "var(--rest)";
+  return heatColor(Math.round(STEPS * Math.max(-1, Math.min(value / limit, 1))));
+}
+// The end of the scale of colors: few of the cells of these labels are beyond.
+const ALL_LABELS = labels ? labels.names.map((_, j) => j) : [], limits = new Map();
+function heatLimit(own = ALL_LABELS) {
+  const key = own === ALL_LABELS ? scale : null;
+  if (limits.has(key)) return limits.get(key);
+  const all = own.flatMap((j) => topics.map((_, k) => Math.abs(heatValue(j, k) ?? 0))).sort((a, b) => a - b);
+  const least = hasEffects && scale === "times" ? Math.log(2) : 0.01;
+  const limit = roundUp(Math.max(all[Math.floor(0.99 * (all.length - 1))], least));
+  if (key) limits.set(key, limit);
+  return limit;
+}
 const heatColor = (step) => `color-mix(in srgb, var(--${hasEffects ? (step < 0 ? "cool" : "warm") : "accent"}) `
   + `${(100 * Math.abs(step)) / STEPS}%, var(--neutral))`;
 
@@ -94,9 +111,7 @@ function heatMap(open) {
   const options = heatOptions(), columns = heatColumns(options);
   const blocks = heatBlocks(options, new Map(columns.map(({ k }, c) => [k, c])));
   const own = blocks.flatMap((block) => block.own);
-  const all = own.flatMap((j) => topics.map((_, k) => Math.abs(heatValue(j, k) ?? 0))).sort((a, b) => a - b);
-  const least = hasEffects && scale === "times" ? Math.log(2) : 0.01; // of the range of colors
-  const limit = roundUp(Math.max(all[Math.floor(0.99 * (all.length - 1))], least));
+  const limit = heatLimit(own);
   const draw = (place, width) => {
     const narrow = width < 520, high = 17, gap = 6;
     const titles = new Map(own.map((j) => [j, plain(labelShort(j), narrow ? 15 : 30)]));

@@ -32,9 +32,10 @@ addView("topics", "Topics", 20, () => {
 });
 
 let lambda = 1; // stays when the topic changes
-function topicWords(topic) {
+// The order of words by relevance: `show` is called with lambda, now and when it changes.
+function lambdaControls(show) {
   lambda = Math.round(10 * Math.max(0, Math.min(Number(option("lambda", lambda)) || 0, 1))) / 10;
-  const place = el("div"), shown = el("output", { class: "number" });
+  const shown = el("output", { class: "number" });
   const slider = el("input",
     { type: "range", id: "lambda", min: 0, max: 1, step: 0.1, value: lambda,
     oninput: () => set(Number(slider.value)) });
@@ -46,18 +47,25 @@ function topicWords(topic) {
     setOption("lambda", value, 1);
     shown.textContent = `λ = ${value.toFixed(1)}`;
     for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === value));
+    show(value);
+  };
+  set(lambda);
+  return el("div", { class: "controls" },
+    el("div", { class: "group", role: "group", "aria-label": "Order words by" }, buttons.map(([, button]) => button)),
+    el("label", { for: "lambda" }, "Relevance", slider, shown));
+}
+
+function topicWords(topic) {
+  const place = el("div");
+  const controls = lambdaControls((value) => {
     const rows = byRelevance(topic, value), most = Math.max(...rows.map((row) => Math.max(row.p, row.overall)));
     place.replaceChildren(table([
       ["word", (row) => wordLink(row.word)], ["", (row) => bar(row.p, most, row.overall), "bar"],
       ["probability", (row) => percent(row.p, 2), "number"],
         ["lift", (row) => row.lift.toFixed(row.lift < 10 ? 1 : 0), "number"],
     ], rows));
-  };
-  set(lambda);
-  return card("Words",
-    el("div", { class: "controls" },
-      el("div", { class: "group", role: "group", "aria-label": "Order words by" }, buttons.map(([, button]) => button)),
-      el("label", { for: "lambda" }, "Relevance", slider, shown)),
+  });
+  return card("Words", controls,
     el("p", { class: "muted small" },
       "λ = 1 orders by probability, λ = 0 by lift: the probability in this topic divided by that in the whole model. "
         + "The line marks the probability in the whole model."),
