@@ -20,7 +20,7 @@ from report.chromium import SIZES, visit
 from report.hostile import WORDS, hostile_corpus, hostile_model
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
-VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations"]
+VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations", "cell/0/1"]
 CHOSEN = ["documents?label=0&topic=0&color=label+0&area=-1_-1_0_1", "correlations?pair=0.1"]
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
 
@@ -370,6 +370,65 @@ def test_two_hundred_topics_and_kinds_of_labels_are_drawn(browser: Any, large_re
     opened.settle()
     assert opened.page.evaluate("location.hash").endswith("groups=7")
     assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert opened.problems == []
+
+
+@pytest.mark.slow
+def test_a_group_of_topics_is_looked_into(browser: Any, large_report: Path) -> None:
+    opened = visit(browser, large_report)
+    page = opened.page
+    opened.go("labels?groups=9")
+    assert page.locator(".picture .from").count() == 1  # the line that cuts the tree
+    groups = [text for text in page.get_by_label("Look into").locator("option").all_inner_texts() if "+" in text]
+    chosen = min(groups, key=lambda text: int(text.rpartition("+")[2]))
+    size = 1 + int(chosen.rpartition("+")[2])
+    page.get_by_label("Look into").select_option(label=chosen)
+    opened.settle()
+    assert page.locator(".picture .head").count() == size
+    assert (
+        page.locator(".picture .head")
+        .first.evaluate("text => text.parentNode.getAttribute('href')")
+        .startswith("#/topic/")
+    )
+    page.reload()
+    opened.settle()
+    assert page.locator(".picture .head").count() == size
+    page.get_by_label("Look into").select_option("")
+    opened.settle()
+    assert "branch" not in page.url
+    page.locator(".picture .head").first.click()
+    opened.settle()
+    assert "branch=" in page.url
+    for branch in ("9999", "-1", "x", "398"):
+        opened.go(f"labels?groups=9&branch={branch}")
+    assert opened.problems == []
+
+
+@pytest.mark.slow
+def test_a_cell_leads_to_all_its_documents(browser: Any, report: Path, documents: Corpus) -> None:
+    opened = visit(browser, report)
+    page = opened.page
+    opened.go("labels?cell=0.1")
+    box = page.locator(".panel").bounding_box()
+    assert box["y"] + box["height"] <= 900  # in sight, however long the heat map is
+    summary = page.evaluate("JSON.parse(document.getElementById('summary').textContent)")
+    j = summary["labels"]["names"].index("pets")
+    shown = summary["documents"]
+    place = shown["label_names"].index("pets")
+    topic = shown["topics"][shown["labels"].index([place])][0]
+    expected = [i for i in range(20) if place in shown["labels"][i] and topic in shown["topics"][i]]
+    assert len(expected) > 3
+    opened.go(f"labels?cell={j}.{topic}")
+    assert page.locator(".panel li").count() == 3
+    page.get_by_role("link", name=f"All {len(expected)} documents").click()
+    page.wait_for_function("() => document.getElementById('main').dataset.shown.startsWith('#/cell/')")
+    assert f"{len(expected)} documents of this report" in page.inner_text("main")
+    page.go_back()
+    page.wait_for_selector(".panel")
+    page.get_by_role("button", name="Close").click()
+    assert page.locator(".panel").count() == 0
+    assert "cell=" not in page.url
+    assert page.evaluate("document.activeElement.getAttribute('class')") == "cursor on"
     assert opened.problems == []
 
 

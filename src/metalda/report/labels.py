@@ -75,7 +75,8 @@ def summarize_labels(
         for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
-        n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
+        shown = table["label"].isin([names[i] for i in kept])
+        n_unreliable = int((shown & (table["tail_ess"] < FEW_DRAWS)).sum())
         position = {name: j for j, name in enumerate(model.label_names_)}
         own = np.array([position[names[i]] for i in kept], np.int64)
         weights = label_weights(model.fitted_)

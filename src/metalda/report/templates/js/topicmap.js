@@ -71,7 +71,8 @@ function linkedTopics() {
         event.preventDefault();
         pin(k);
       });
-      return { node, spot, k, r, x, y, get lines() { return [...lines.slice(0, width < 520 ? 3 : 2), effectText(k)]; } };
+      const shown = lines.slice(0, width < 520 ? 3 : 2); // wide, the words stand beside the map
+      return { node, spot, k, r, x, y, get lines() { return [...shown, effectText(k)]; } };
     });
     reach(place, points);
     const numbers = spots.filter(({ r }) => r > 9 || topics.length < 60).map(({ t, x, y }) =>
@@ -168,9 +169,9 @@ function labelButtons(choose) {
   const buttons = new Map(shown.flatMap(({ own }) => own.map((j) => [j, el("button", { type: "button", class: "chip",
     onclick: () => choose(j) }, el("span", { class: "dot", "aria-hidden": "true" }),
   name(plain(labelShort(j), 30)))])));
-  const rest = labels.names.length > buttons.size ? choice("Another label", [["", "…"], ...labels.names.map((_, j) => j)
-    .filter((j) => !buttons.has(j)).map((j) => [j, plain(labels.names[j], 40)])], "",
-  (value) => choose(value === "" ? null : Number(value))) : null;
+  const others = ALL_LABELS.filter((j) => !buttons.has(j)).map((j) => [j, plain(labels.names[j], 40)]);
+  const rest = others.length ? choice("Another label", [["", "…"], ...others], "",
+    (value) => choose(value === "" ? null : Number(value))) : null;
   const node = el("div", { class: "labels screen" }, el("h3", {}, "Labels"), el("p", { class: "muted small" },
     hasEffects ? "A label colors the map by its effects. Its dot is its effect on the topic whose words are shown."
       : "A label colors the map by the shares of topics in its documents."),

@@ -112,9 +112,10 @@ function topicDocuments(topic) {
 }
 
 const topicFeatures = (topic) => topic.features.length ? card("Word features",
-  el("p", { class: "muted small" }, "Word features whose interval excludes 0, the strongest effect first."),
-  table([["feature", (f) => name(f.name)], ["effect", (f) => signed(f.effect), "number"],
-    [`${level()} interval`, (f) => `${signed(f.low)} to ${signed(f.high)}`, "number"]], topic.features)) : null;
+  el("p", { class: "muted small" }, "How many times a word feature multiplies the weight of its words, where "
+    + "that is certain; the strongest first."),
+  table([["feature", (f) => name(f.name)], ["effect", (f) => times(f.effect), "number"],
+    [`${level()} interval`, (f) => `${times(f.low)} to ${times(f.high)}`, "number"]], topic.features)) : null;
 
 addDetail("topic", (k) => {
   const topic = topics[k];
