@@ -606,7 +606,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_mend(browser: Any, report: Path, dated_report: Path, axe: str, scheme: str) -> None:
-    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["numbers", "wording"])):
+    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["trends", "trends?over=1&lines=1", "wording"])):
         opened = visit(browser, path, "wide", scheme)
         session = opened.page.context.new_cdp_session(opened.page)
         session.send("Runtime.evaluate", {"expression": axe})  # the page itself would not run it
@@ -641,8 +641,8 @@ def test_curves_over_numbers_are_drawn_by_number_and_by_label(
     browser: Any, dated_report: Path, size: str, scheme: str
 ) -> None:
     opened = visit(browser, dated_report, size, scheme)
-    opened.go("numbers")
-    assert opened.heading() == "Topics over a number"
+    opened.go("trends")
+    assert opened.heading() == "Trends"
     assert opened.page.locator(".chart").count() == 3
     assert opened.page.locator(".chart .line").count() == 3
     text = opened.page.inner_text("main")

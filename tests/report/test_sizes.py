@@ -9,7 +9,7 @@ from report.chromium import SIZES, visit
 from report.sized import write_sized
 
 VIEWS = ["", "?topic=1&label=2", "topics", "topic/1"]
-VIEWS_OF_LABELS = ["labels", "labels?cell=3.1", "cell/3/1"]
+VIEWS_OF_LABELS = ["labels", "labels?cell=3.1", "cell/3/1", "trends", "trends?order=change&cell=20.1"]
 
 
 @pytest.mark.slow

@@ -450,9 +450,9 @@ def test_labels_have_kinds_and_ordered_ones_their_numbers() -> None:
         assert found["genre=a"] == ("genre", None)
         assert found["genre=1990"] == ("genre", None)
         assert [found[f"decade={year}s"] for year in (1980, 2010)] == [("decade", 1980.0), ("decade", 2010.0)]
-        assert found["size < 4"] == ("size", 3.0)
-        assert found["4 ≤ size < 8"] == ("size", 4.0)
-        assert found["size ≥ 8"] == ("size", 8.0)
+        assert found["size < 4"] == ("size", 0.0)
+        assert found["4 ≤ size < 8"] == ("size", 1.0)
+        assert found["size ≥ 8"] == ("size", 2.0)
 
 
 def test_the_tree_joins_the_most_similar_topics_first(summary: Summary, model: MetaLDA) -> None:

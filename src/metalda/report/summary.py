@@ -19,6 +19,7 @@ from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
 from metalda.report.hierarchy import TopicTree, build_tree
 from metalda.report.labels import LabelSection, count_labels, summarize_labels
+from metalda.report.order import Order
 from metalda.report.prevalence import NumberSection, summarize_prevalence
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
@@ -94,6 +95,7 @@ def summarize(
     title: str | None = None,
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
+    order: Order = (),
 ) -> Summary:
     """Collect the content of a report as plain data.
 
@@ -114,6 +116,9 @@ def summarize(
         Probability of credible intervals over the kept draws.
     max_documents : int
         Largest number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+    order : str, list of str, or mapping
+        Kinds of labels that have an order, such as ``["grade"]`` for that of their names, or
+        ``{"size": ["small", "medium", "large"]}``. Years, decades, dates, numbers and bins are found.
 
     Returns
     -------
@@ -138,7 +143,7 @@ def summarize(
     chosen = None if theta is None or corpus is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)
-    labels, diagnostics = summarize_labels(model, corpus, theta, interval), summarize_training(chains)
+    labels, diagnostics = summarize_labels(model, corpus, theta, interval, order), summarize_training(chains)
     return Summary(
         overview=_overview(
             model,

@@ -104,6 +104,9 @@ function topicLabels(topic) {
   return parts.length ? card("Labels", parts) : null;
 }
 
+const topicTrends = (k) => trends.slice(0, 2).map((trend) => card(["Over ", name(trend.title)],
+  trendChart(trend, trend.groups[0], k), el("p", { class: "small" }, el("a", { href: "#/trends" }, "All topics"))));
+
 function topicDocuments(topic) {
   if (!docs || !topic.documents.length) return null;
   return card("Most typical documents", el("ul", { class: "list" }, topic.documents.map((i, at) => el("li", {},
@@ -141,7 +144,7 @@ addDetail("topic", (k) => {
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
       el("div", { class: "columns" }, topicWords(topic),
-        el("div", { class: "stack" }, topicLabels(topic), topicFeatures(topic),
+        el("div", { class: "stack" }, topicTrends(k), topicLabels(topic), topicFeatures(topic),
         near ? card("On the map", near) : null)),
       topicDocuments(topic),
     ],
