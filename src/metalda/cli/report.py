@@ -60,6 +60,15 @@ def report(
         int,
         typer.Option("--max-documents", metavar="N", min=1, help="Show at most N documents, sampled at random."),
     ] = 2000,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            "--names",
+            metavar="FILE",
+            help='Names of topics, as a report saves them: a JSON file such as {"7": "economy"}.',
+            show_default=False,
+        ),
+    ] = None,
     order: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,6 +94,8 @@ def report(
 
     check_page(output)
     fitted = options.load_model(model, jobs)
+    if names is not None:
+        fitted.rename(metalda.read_names(names))
     documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet, keep_text=True)
     summary = summarize(
         fitted,

@@ -343,7 +343,7 @@ def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: fl
             if not chosen.any() and tone == _UNCERTAIN:
                 continue
             ends = np.abs(np.stack([low, high]) - middle)[:, chosen]
-            look = {"fmt": "o", "markersize": 4, "capsize": 2, "color": tone, "markeredgecolor": color}
+            look: dict[str, Any] = {"fmt": "o", "markersize": 4, "capsize": 2, "color": tone, "markeredgecolor": color}
             container = ax.errorbar(middle[chosen], heights[chosen], xerr=ends, **look)
             if tone == color:  # a label that begins with _ would be left out of the legend
                 container.set_label(f"\u200b{_name(name)}" if name is not None else None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 # Scripts before the views, and after them.
-_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap", "topicmap")
+_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "names", "heatmap", "topicmap")
 _FIRST += ("facets", "docmap", "ribbons")
 _LAST = ("page", "frame")
 _SUFFIXES = (".html", ".htm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Overview:
     """The model, its training, and notes on what the report leaves out."""
 
     title: str
+    key: str  # of the topics, under which a browser keeps the names that a reader gives them
     model: str
     n_topics: int
     n_words: int  # of the vocabulary
@@ -187,6 +189,7 @@ def _overview(
     settings = {key: value for key, value in model.get_params(deep=False).items() if key not in _NOT_SETTINGS}
     return Overview(
         title=cut(title) if title is not None else f"{name} with {_count(len(model.components_), 'topic')}",
+        key=hashlib.sha256(np.asarray(model.components_, np.float32).tobytes()).hexdigest()[:16],
         model=name,
         n_topics=len(model.components_),
         n_words=len(model.vocabulary_),

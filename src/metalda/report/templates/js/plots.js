@@ -91,7 +91,8 @@ function lineChart(description, { x: xs, lines, xTitle, showX, showY, range, hei
       open));
     return { height, parts };
   };
-  const columns = () => [[xTitle, (i) => (names ? names[i] : showX(xs[i]))], ...lines.map(({ name: title, values, low, high }) =>
+  const columns = () => [[xTitle, (i) => (names ? names[i] : showX(xs[i]))],
+    ...lines.map(({ name: title, values, low, high }) =>
     [title || "value", (i) => (values[i] === undefined ? "" : showY(values[i])
       + (low && low[i] !== null ? ` (${showY(low[i])} to ${showY(high[i])})` : "")), "number"])];
   return chart(description, draw, columns, () => xs.map((_, i) => i));

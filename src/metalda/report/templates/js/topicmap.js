@@ -106,7 +106,7 @@ function linkedTopics() {
   let listed = null;
   function update() {
     paint();
-    const k = active();
+    const k = side.querySelector(".renaming") ? listed : active();
     if (listed !== k) { listed = k; word = null;
       side.replaceChildren(...topicSide(k, (place) => { word = place; paint(); explain(); })); }
     side.querySelector(".pin").setAttribute("aria-pressed", String(k === pinned));
@@ -150,7 +150,8 @@ function topicSide(k, point) {
   const controls = lambdaControls(show);
   return [
     el("div", { class: "title" }, el("h3", {}, topicLink(k)),
-      el("button", { type: "button", class: "pin quiet", "aria-label": "Pin this topic" }, "Pin")),
+      el("span", { class: "group" }, renameButton(k),
+        el("button", { type: "button", class: "pin quiet", "aria-label": "Pin this topic" }, "Pin"))),
     el("p", { class: "muted small" }, `${percent(topic.share)} of the words${inChains(k)}. The line marks the `
       + "probability in the whole model. Point to a word to see its topics on the map."),
     controls, place,

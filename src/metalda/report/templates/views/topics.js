@@ -13,9 +13,8 @@ addView("topics", "Topics", 20, () => {
     const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
     place.replaceChildren(
       ...[...topics].sort(backgroundLast(key)).map((t) => el("li", {}, el("article", { class: "card" },
-      el("h2", {}, el("span", {}, dot(t.number), el("a", { href: `#/topic/${t.number}` },
-        topicTitle(t.number))),
-        el("span", { class: "muted number" }, percent(t.share))),
+      el("div", { class: "title" }, el("h2", {}, dot(t.number), el("a", { href: `#/topic/${t.number}` },
+        topicTitle(t.number))), el("span", { class: "muted number" }, percent(t.share)), renameButton(t.number)),
       el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
       t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`),
       inChains(t.number) ? el("p", { class: "muted small" }, chainsText(t)) : null))));
@@ -24,7 +23,7 @@ addView("topics", "Topics", 20, () => {
   const orders = TOPIC_ORDERS.filter(([key]) => key !== "coherence" || topics.some((t) => t.coherence !== null));
   return {
     title: ["Topics"], lead: "Every topic with its share of the words and its most probable words.",
-    body: [caution(), el("div", { class: "controls" },
+    body: [caution(), namesCard(), el("div", { class: "controls" },
       choice("Order by", orders, oneOf("order", orders.map(([key]) => key), "number"),
         (value) => { setOption("order", value, "number"); show(); say(`Ordered by ${value}`); })),
       place],
@@ -143,6 +142,7 @@ addDetail("topic", (k) => {
       caution(),
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
+      renameButton(k, "Rename"), namesCard(),
       el("div", { class: "columns" }, topicWords(topic),
         el("div", { class: "stack" }, topicTrends(k), topicLabels(topic), topicFeatures(topic),
         near ? card("On the map", near) : null)),

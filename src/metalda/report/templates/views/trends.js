@@ -61,8 +61,8 @@ function trendChart(trend, group, k, open = null) {
   const lines = group.lines(k), { own } = trend;
   const most = Math.max(...lines.flatMap(({ values, high }) => present([...values, ...(high || [])])), 0.001);
   return lineChart(`Share of ${plain(shortName(k), 60)} over ${plain(trend.title, 40)}`, { x: trend.x, lines,
-    xTitle: plain(trend.title), showX: shownNumber, showY: shownShare, range: [0, most * 1.05], height: 170, isTitled: false,
-    names: trend.names, describe: own ? (i) => trend.describe(i, k) : null,
+    xTitle: plain(trend.title), showX: shownNumber, showY: shownShare, range: [0, most * 1.05], height: 170,
+    isTitled: false, names: trend.names, describe: own ? (i) => trend.describe(i, k) : null,
     open: own && open ? (i) => open(own[i], k) : null });
 }
 
