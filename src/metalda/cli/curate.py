@@ -32,15 +32,7 @@ def curate(
             show_default=False,
         ),
     ] = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names",
-            metavar="FILE",
-            help='Names of topics, as a report saves them: a JSON file such as {"7": "economy"}.',
-            show_default=False,
-        ),
-    ] = None,
+    names: options.Names = None,
     merge: Annotated[
         list[str] | None,
         typer.Option(

@@ -60,15 +60,7 @@ def report(
         int,
         typer.Option("--max-documents", metavar="N", min=1, help="Show at most N documents, sampled at random."),
     ] = 2000,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names",
-            metavar="FILE",
-            help='Names of topics, as a report saves them: a JSON file such as {"7": "economy"}.',
-            show_default=False,
-        ),
-    ] = None,
+    names: options.Names = None,
     order: Annotated[
         list[str] | None,
         typer.Option(
