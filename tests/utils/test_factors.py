@@ -9,7 +9,7 @@ from metalda.utils.factors import factor, round_factors, written_factor, written
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1, "1.00×"), (2.4, "2.40×"), (12.6, "13×"), (0.012, "0.012×"), (1e-5, "1e-05×"), (4e4, "40,000×")],
+    [(1, "1.00×"), (2.4, "2.40×"), (12.6, "13×"), (0.012, "0.012×"), (1e-5, "1.0e-05×"), (4e4, "40,000×")],
 )
 def test_factors_are_written_with_as_many_digits_as_say_something(value: float, text: str) -> None:
     assert written_factor(math.log(value)) == text

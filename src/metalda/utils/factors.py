@@ -22,7 +22,7 @@ def written_factor(log_weight: float) -> str:
     value = factor(log_weight)
     if value >= 9.95:
         return f"{value:,.0f}×"
-    return f"{value:.2f}×" if value >= 0.095 else f"{value:.3f}×" if value >= 0.0095 else f"{value:.0e}×"
+    return f"{value:.2f}×" if value >= 0.095 else f"{value:.3f}×" if value >= 0.0095 else f"{value:.1e}×"
 
 
 def written_mark(value: float) -> str:
