@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 # Scripts before the views, and after them.
-_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "names", "heatmap", "topicmap")
-_FIRST += ("facets", "docmap", "ribbons")
+_SHARED = ("text", "dom", "address", "data", "views", "charts", "plots", "names")
+_FIRST = (*_SHARED, "heatmap", "topicmap", "facets", "docmap", "ribbons")
 _LAST = ("page", "frame")
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")  # of every page

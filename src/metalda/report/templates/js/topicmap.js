@@ -139,7 +139,7 @@ function topicSide(k, point) {
   const show = (own) => {
     const rows = byRelevance(topic, own, SIDE_WORDS), most = Math.max(...rows.map((row) => Math.max(row.p,
       row.overall)));
-    place.replaceChildren(plainTable([["word", (row) => wordLink(row.word)],
+    place.replaceChildren(table([["word", (row) => wordLink(row.word)],
       ["", (row) => bar(row.p, most, row.overall, topicColor(k)), "bar"],
       ["probability", (row) => percent(row.p, row.p < 0.0095 ? 2 : 1), "number"]], rows));
     place.querySelectorAll("tbody tr").forEach((row, i) => {
