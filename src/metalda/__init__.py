@@ -26,6 +26,7 @@ _HOME = {
     "PTM": "metalda.models",
     "load": "metalda.models",
     "read_mallet_state": "metalda.models",
+    "read_names": "metalda.models",
     "WindowCounts": "metalda.evaluation",
     "coherence": "metalda.evaluation",
     "compare": "metalda.evaluation",
@@ -72,6 +73,7 @@ __all__ = [
     "plot_prevalence",
     "plot_search",
     "read_mallet_state",
+    "read_names",
     "read_seeds",
     "score_intrusion",
     "score_topics",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
         PartiallyLabeledLDA,
         load,
         read_mallet_state,
+        read_names,
     )
     from metalda.report import write_intrusion_tasks, write_network, write_report
 

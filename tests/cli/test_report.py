@@ -42,6 +42,32 @@ def test_documents_are_read_as_those_of_training(run: Run, model: Path, data: Pa
     assert set(found["documents"]["label_names"]) == {"pets", "sky"}
 
 
+def test_an_order_of_labels_may_be_given(run: Run, model: Path, tmp_path: Path) -> None:
+    for text, ranks in (("section", [0, 1]), ("section=sky,pets", [1, 0]), ('section="sky",pets', [1, 0])):
+        result = run("report", model, "-o", tmp_path / "r.html", "--order", text)
+        assert result.exit_code == 0, result.output
+        assert data_of(tmp_path / "r.html")["labels"]["ranks"] == ranks
+    assert "no kind of labels 'size'" in error_line(run("report", model, "-o", tmp_path / "r.html", "--order", "size"))
+    twice = ("--order", "section", "--order", "section=sky,pets")
+    assert "'section' is given twice" in error_line(run("report", model, "-o", tmp_path / "r.html", *twice))
+
+
+def test_names_of_a_file_are_shown(run: Run, model: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.json"
+    names.write_text('{"1": "rain & sun"}', encoding="utf-8")
+    result = run("report", model, "-o", tmp_path / "r.html", "--names", names)
+    assert result.exit_code == 0, result.output
+    assert data_of(tmp_path / "r.html")["topics"][1]["title"] == "rain & sun"
+    assert metalda.load(model).fitted_.all_names[1] is None  # the model is not changed
+    result = run("curate", model, "--names", names, "-o", tmp_path / "named")
+    assert result.exit_code == 0, result.output
+    assert metalda.load(tmp_path / "named").fitted_.all_names[1] == "rain & sun"
+    names.write_text('{"2": "x"}', encoding="utf-8")
+    for command in ("report", "curate"):
+        line = error_line(run(command, model, "-o", tmp_path / "r2.html", "--names", names))
+        assert "no topic 2; topics are numbered 0 to 1" in line
+
+
 def test_a_saved_corpus_will_do_and_models_and_chains_stand_beside(
     run: Run, model: Path, data: Path, tmp_path: Path
 ) -> None:

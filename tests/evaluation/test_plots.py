@@ -37,18 +37,40 @@ def _drawn(ax):
     return file.getvalue()
 
 
-def test_a_forest_has_the_intervals_of_the_table(model):
+def _points(ax):
+    """The factors of a forest plot by row of the axis: effect, low, high, and color."""
+    found = {}
+    for container in ax.containers:
+        line, segments = container.lines[0], container.lines[2][0].get_segments()
+        for x, y, segment in zip(line.get_xdata(), line.get_ydata(), segments, strict=True):
+            found[round(float(y), 6)] = (x, *np.array(segment)[:, 0], line.get_color())
+    return [found[y] for y in sorted(found)]
+
+
+def test_a_forest_has_the_intervals_of_the_table_as_factors(model):
     ax = plot_effects(model, "sky", [0, 2], interval=0.5)
     table = model.label_effects(interval=0.5)
-    expected = table[(table["label"] == "sky") & table["topic"].isin([0, 2])]
-    (container,) = ax.containers
-    np.testing.assert_allclose(container.lines[0].get_xdata(), expected["effect"])
-    segments = np.array(container.lines[2][0].get_segments())
-    np.testing.assert_allclose(segments[:, :, 0], expected[["low", "high"]])
-    words = ", ".join(model.topic_words(2, 3)["word"])
-    assert [text.get_text() for text in ax.get_yticklabels()][1] == f"topic2: {words}"
+    expected = table[(table["label"] == "sky") & table["topic"].isin([0, 2])].sort_values("effect", ascending=False)
+    drawn = _points(ax)
+    np.testing.assert_allclose([row[:3] for row in drawn], np.exp(expected[["effect", "low", "high"]]))
+    for row, low, high in zip(drawn, expected["low"], expected["high"], strict=True):
+        assert (row[3] == "0.7") is bool(low <= 0 <= high)
+    assert ax.get_xscale() == "log"
+    assert "1×" in [text.get_text() for text in ax.get_xticklabels()]
+    topic = expected["topic"].iloc[1]
+    words = ", ".join(model.topic_words(topic, 3)["word"])
+    assert [text.get_text() for text in ax.get_yticklabels()][1] == f"topic{topic}: {words}"
     assert "6 draws" in ax.get_xlabel()
     assert _drawn(ax)
+
+
+def test_uncertain_effects_are_gray(model, monkeypatch):
+    table = model.label_effects()
+    table[["effect", "low", "high"]] = [[0.5, 0.1, 0.9], [0.2, -0.1, 0.5], [-0.7, -0.9, -0.2]] * 2
+    monkeypatch.setattr(type(model), "label_effects", lambda self, interval: table)
+    drawn = _points(plot_effects(model, "pets"))
+    assert [row[3] for row in drawn] == ["C0", "0.7", "C0"]
+    assert [row[0] for row in drawn] == pytest.approx(np.exp([0.5, 0.2, -0.7]))
 
 
 def test_many_effects_are_a_heat_map(model, monkeypatch):
@@ -57,14 +79,17 @@ def test_many_effects_are_a_heat_map(model, monkeypatch):
     ax = plot_effects(model)
     table = model.label_effects()
     np.testing.assert_allclose(ax.images[0].get_array(), table["effect"].to_numpy().reshape(2, 3).T)
+    bar = ax.images[0].colorbar.ax
+    assert "1×" in [text.get_text() for text in bar.get_yticklabels()]
     assert _drawn(ax)
     assert _drawn(plot_effects(model, features=True, style="heatmap"))
 
 
 def test_a_contrast_names_both_sides(model):
-    ax = plot_effects(model, contrast=("sky", "pets"))
+    ax = plot_effects(model, contrast=("sky", "pets"), interval=0.5)
     assert ax.get_title() == "sky vs. pets"
-    np.testing.assert_allclose(ax.containers[0].lines[0].get_xdata(), model.label_contrasts("sky", "pets")["effect"])
+    expected = np.exp(model.label_contrasts("sky", "pets", interval=0.5)["effect"].sort_values(ascending=False))
+    np.testing.assert_allclose([row[0] for row in _points(ax)], expected)
     with pytest.raises(InputError, match="forest"):
         plot_effects(model, contrast=("sky", "pets"), style="heatmap")
     with pytest.raises(InputError, match="not both"):

@@ -20,7 +20,7 @@ from report.chromium import SIZES, visit
 from report.hostile import WORDS, hostile_corpus, hostile_model
 
 VIEWS = ["", "topics", "topic/0", "topic/2", "labels", "label/0", "label/1", "contrast/0/1", "words", "word/0"]
-VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations"]
+VIEWS += ["documents", "document/0", "document/9", "diagnostics", "compare", "correlations", "cell/0/1"]
 CHOSEN = ["documents?label=0&topic=0&color=label+0&area=-1_-1_0_1", "correlations?pair=0.1"]
 SETTINGS: dict[str, Any] = {"n_iter": 40, "thin": 2, "n_draws": 10, "random_state": 0, "verbose": False}
 
@@ -375,6 +375,65 @@ def test_two_hundred_topics_and_kinds_of_labels_are_drawn(browser: Any, large_re
     assert opened.problems == []
 
 
+@pytest.mark.slow
+def test_a_group_of_topics_is_looked_into(browser: Any, large_report: Path) -> None:
+    opened = visit(browser, large_report)
+    page = opened.page
+    opened.go("labels?groups=9")
+    assert page.locator(".picture .from").count() == 1  # the line that cuts the tree
+    groups = [text for text in page.get_by_label("Look into").locator("option").all_inner_texts() if "+" in text]
+    chosen = min(groups, key=lambda text: int(text.rpartition("+")[2]))
+    size = 1 + int(chosen.rpartition("+")[2])
+    page.get_by_label("Look into").select_option(label=chosen)
+    opened.settle()
+    assert page.locator(".picture .head").count() == size
+    assert (
+        page.locator(".picture .head")
+        .first.evaluate("text => text.parentNode.getAttribute('href')")
+        .startswith("#/topic/")
+    )
+    page.reload()
+    opened.settle()
+    assert page.locator(".picture .head").count() == size
+    page.get_by_label("Look into").select_option("")
+    opened.settle()
+    assert "branch" not in page.evaluate("location.hash")
+    page.locator(".picture .head").first.click()
+    opened.settle()
+    assert "branch=" in page.evaluate("location.hash")
+    for branch in ("9999", "-1", "x", "398"):
+        opened.go(f"labels?groups=9&branch={branch}")
+    assert opened.problems == []
+
+
+@pytest.mark.slow
+def test_a_cell_leads_to_all_its_documents(browser: Any, report: Path, documents: Corpus) -> None:
+    opened = visit(browser, report)
+    page = opened.page
+    opened.go("labels?cell=0.1")
+    box = page.locator(".panel").bounding_box()
+    assert box["y"] + box["height"] <= 900  # in sight, however long the heat map is
+    summary = page.evaluate("JSON.parse(document.getElementById('summary').textContent)")
+    j = summary["labels"]["names"].index("pets")
+    shown = summary["documents"]
+    place = shown["label_names"].index("pets")
+    topic = shown["topics"][shown["labels"].index([place])][0]
+    expected = [i for i in range(20) if place in shown["labels"][i] and topic in shown["topics"][i]]
+    assert len(expected) > 3
+    opened.go(f"labels?cell={j}.{topic}")
+    assert page.locator(".panel li").count() == 3
+    page.get_by_role("link", name=f"All {len(expected)} documents").click()
+    page.wait_for_function("() => document.getElementById('main').dataset.shown.startsWith('#/cell/')")
+    assert f"{len(expected)} documents of this report" in page.inner_text("main")
+    page.go_back()
+    page.wait_for_selector(".panel")
+    page.get_by_role("button", name="Close").click()
+    assert page.locator(".panel").count() == 0
+    assert "cell=" not in page.evaluate("location.hash")
+    assert page.evaluate("document.activeElement.getAttribute('class')") == "cursor on"
+    assert opened.problems == []
+
+
 def test_a_label_is_said_to_raise_a_topic_only_if_that_is_certain(
     browser: Any, report: Path, model: metalda.MetaLDA
 ) -> None:
@@ -426,10 +485,10 @@ def test_the_area_of_a_circle_is_the_share_and_its_name_is_on_the_map(browser: A
     quietly(write_report, model, tmp_path / "r.html")
     opened = visit(browser, tmp_path / "r.html")
     circles = opened.page.locator(".topic").evaluate_all(
-        "all => all.map(a => [a.getAttribute('href'), Number(a.querySelector('.spot').getAttribute('r'))])"
+        "all => all.map(a => [Number(a.dataset.topic), Number(a.querySelector('.spot').getAttribute('r'))])"
     )
     shares = model.topics()["share"]
-    areas = [radius**2 / shares[int(href.removeprefix("#/topic/"))] for href, radius in circles]
+    areas = [radius**2 / shares[topic] for topic, radius in circles]
     assert areas[0] == pytest.approx(areas[1], rel=1e-3)
     assert "<b>animals</b>" in opened.page.locator(".caption").all_text_contents()
     assert opened.problems == []
@@ -441,17 +500,14 @@ def test_charts_are_read_by_keyboard(browser: Any, report: Path, model: metalda.
     page = opened.page
     assert page.locator(".topic[tabindex='0']").count() == 1
     page.locator(".topic[tabindex='0']").focus()
-    seen = {page.evaluate("document.activeElement.getAttribute('href')")}
+    seen = {page.evaluate("document.activeElement.dataset.topic")}
     for key in ("ArrowLeft", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
-        seen.add(page.evaluate("document.activeElement.getAttribute('href')"))
+        seen.add(page.evaluate("document.activeElement.dataset.topic"))
         label = page.evaluate("document.activeElement.getAttribute('aria-label')")
         assert "% of the words" in label
         assert page.locator(".tip").inner_text().split("\n")[0] in label
-    assert seen == {"#/topic/0", "#/topic/1", "#/topic/2"}
-    chosen = page.evaluate("document.activeElement.getAttribute('href')")
-    page.keyboard.press("Enter")
-    page.wait_for_function("chosen => document.getElementById('main').dataset.shown === chosen", arg=chosen)
+    assert seen == {"0", "1", "2"}
     opened.go("labels")
     page.locator(".chart .cursor").focus()
     page.keyboard.press("ArrowDown")
@@ -552,7 +608,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_mend(browser: Any, report: Path, dated_report: Path, axe: str, scheme: str) -> None:
-    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["numbers", "wording"])):
+    for path, views in ((report, [*VIEWS, *CHOSEN]), (dated_report, ["trends", "trends?over=1&lines=1", "wording"])):
         opened = visit(browser, path, "wide", scheme)
         session = opened.page.context.new_cdp_session(opened.page)
         session.send("Runtime.evaluate", {"expression": axe})  # the page itself would not run it
@@ -587,8 +643,8 @@ def test_curves_over_numbers_are_drawn_by_number_and_by_label(
     browser: Any, dated_report: Path, size: str, scheme: str
 ) -> None:
     opened = visit(browser, dated_report, size, scheme)
-    opened.go("numbers")
-    assert opened.heading() == "Topics over a number"
+    opened.go("trends")
+    assert opened.heading() == "Trends"
     assert opened.page.locator(".chart").count() == 3
     assert opened.page.locator(".chart .line").count() == 3
     text = opened.page.inner_text("main")

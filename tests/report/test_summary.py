@@ -12,6 +12,7 @@ import pytest
 from contracts import CASES, QUICK, Case, corpus, quietly, with_result
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
+from metalda.models.effects import FEW_DRAWS
 from metalda.models.fitted import top_indices
 from metalda.report.summary import Summary, summarize
 from metalda.report.wording import summarize_wording
@@ -449,9 +450,9 @@ def test_labels_have_kinds_and_ordered_ones_their_numbers() -> None:
         assert found["genre=a"] == ("genre", None)
         assert found["genre=1990"] == ("genre", None)
         assert [found[f"decade={year}s"] for year in (1980, 2010)] == [("decade", 1980.0), ("decade", 2010.0)]
-        assert found["size < 4"] == ("size", 3.0)
-        assert found["4 ≤ size < 8"] == ("size", 4.0)
-        assert found["size ≥ 8"] == ("size", 8.0)
+        assert found["size < 4"] == ("size", 0.0)
+        assert found["4 ≤ size < 8"] == ("size", 1.0)
+        assert found["size ≥ 8"] == ("size", 2.0)
 
 
 def test_the_tree_joins_the_most_similar_topics_first(summary: Summary, model: MetaLDA) -> None:
@@ -536,3 +537,15 @@ def test_topics_with_seed_words_have_their_names(texts: Corpus) -> None:
     seeds = {"first": [WORDS[0]], "second": [WORDS[1]]}
     found = MetaLDA(3, seeds=seeds, n_iter=6, random_state=0, verbose=False).fit(texts)
     assert [topic.label for topic in summarize(found, texts).topics] == ["first", "second", None]
+
+
+def test_unreliable_intervals_are_counted_among_those_that_are_shown(
+    model: MetaLDA, texts: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metalda.report.labels._MAX_CELLS", 10)  # two labels of three, of five topics
+    found = quietly(summarize, model, texts)
+    assert len(found.labels.names) == 2
+    table = quietly(model.label_effects)
+    shown = table[table["label"].isin(found.labels.names)]
+    assert found.labels.n_unreliable == (shown["tail_ess"] < FEW_DRAWS).sum() > 0
+    assert any("of 10 intervals" in text for text in found.overview.effect_warnings)

@@ -32,6 +32,7 @@ def curate(
             show_default=False,
         ),
     ] = None,
+    names: options.Names = None,
     merge: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,15 +71,15 @@ def curate(
 ) -> None:
     """Name, merge and hide topics, and save the model. All other commands show the topics as they are then.
 
-    Topics keep their numbers; a merged topic has the smallest number of its parts. Options are applied in the
-    order --restore, --show, --rename, --merge, --hide. The draws of the model do not change: --restore brings all
+    Topics keep their numbers; a merged topic has the smallest number of its parts. Options are applied in the order
+    --restore, --show, --names, --rename, --merge, --hide. The draws of the model do not change: --restore brings all
     topics back.
     """
     import metalda
     from metalda.storage import check_writable
 
-    if not (rename or merge or hide or show or restore):
-        raise InputError("nothing to do: give --rename, --merge, --hide, --show or --restore")
+    if not (rename or names or merge or hide or show or restore):
+        raise InputError("nothing to do: give --rename, --names, --merge, --hide, --show or --restore")
     target = model if output is None else output
     check_writable(target)
     fitted = metalda.load(model)
@@ -86,6 +87,8 @@ def curate(
         fitted.restore()
     if show:
         fitted.show(options.topics("--show", show))
+    if names:
+        fitted.rename(metalda.read_names(names))
     if rename:
         fitted.rename(_names(rename))
     if merge:

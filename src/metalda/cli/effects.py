@@ -11,6 +11,7 @@ import typer
 from metalda.cli import options, tables
 from metalda.cli.options import Format
 from metalda.errors import InputError
+from metalda.utils.factors import written_factor
 from metalda.utils.terminal import short
 
 if TYPE_CHECKING:
@@ -76,10 +77,10 @@ def effects(
     """Print the effects of labels on topics, with posterior intervals.
 
     Without options: for each topic, the labels that raise it most. The difference is the change of the topic's expected
-    proportion in documents with the label, in percentage points. The effect is the same on the log scale: 0.7 doubles
-    the weight of the topic. A label is compared with the average label of its kind if every document has one of the
-    kind, and with its absence otherwise. Rows are sorted by the end of the effect's interval that is nearer to 0, so
-    that uncertain effects come last.
+    proportion in documents with the label, in percentage points. The effect is a factor: 2× doubles the weight of the
+    topic (json and csv have its logarithm, as in Python). A label is compared with the average label of its kind if
+    every document has one of the kind, and with its absence otherwise. Rows are sorted by the end of the effect's
+    interval that is nearer to 0, so that uncertain effects come last.
     """
     import metalda
     from metalda.meta.label_index import LabelIndex
@@ -196,7 +197,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
                     _number(100 * row["difference"], "+.1f"),
                     ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
                 ]
-            cells += [_number(row["effect"], "+.2f"), ends(row["low"], row["high"], "+.2f")]
+            cells += [written_factor(row["effect"]), _factors(row["low"], row["high"])]
         if "chains" in row:
             cells += tables.chain_cells(model, [row["chains"]])
         rows.append((str(row["topic"]), *cells, words))
@@ -257,6 +258,10 @@ def _print_pooling(model: TopicModel, format: Format, raw: bool) -> None:
 
 def _number(value: float, style: str) -> str:
     return f"{value:{style}}" if math.isfinite(value) else "–"
+
+
+def _factors(low: float, high: float) -> str:
+    return f"{written_factor(low)} to {written_factor(high)}" if math.isfinite(low) else "–"
 
 
 def ends(low: float, high: float, style: str) -> str:

@@ -229,6 +229,15 @@ Decimal = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Names = Annotated[
+    Path | None,
+    typer.Option(
+        "--names",
+        metavar="FILE",
+        help='Names of topics, as a report saves them: a JSON file such as {"7": "economy"}.',
+        show_default=False,
+    ),
+]
 Id = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="Column with document ids.", rich_help_panel=DATA)
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from metalda.cli import options
 from metalda.cli.data import NewDocumentOptions
+from metalda.errors import InputError
 
 if TYPE_CHECKING:
     from metalda.models.base import TopicModel
@@ -58,6 +60,17 @@ def report(
         int,
         typer.Option("--max-documents", metavar="N", min=1, help="Show at most N documents, sampled at random."),
     ] = 2000,
+    names: options.Names = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order",
+            metavar="KIND[=LABEL,…]",
+            help="A kind of labels that has an order: that of the names, or size=small,medium,large. Years, decades, "
+            "dates, numbers and bins are found. Repeat the option for more.",
+            show_default=False,
+        ),
+    ] = None,
     jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -73,6 +86,8 @@ def report(
 
     check_page(output)
     fitted = options.load_model(model, jobs)
+    if names is not None:
+        fitted.rename(metalda.read_names(names))
     documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet, keep_text=True)
     summary = summarize(
         fitted,
@@ -82,10 +97,22 @@ def report(
         title=title,
         interval=interval,
         max_documents=max_documents,
+        order=_orders(order or []),
     )
     write_page(summary, output)
     if not quiet:
         print_written(output)
+
+
+def _orders(texts: list[str]) -> dict[str, list[str] | None]:
+    """Parse ``grade``, and ``size=small,medium,large``, where a field in quotes may contain commas."""
+    orders: dict[str, list[str] | None] = {}
+    for text in texts:
+        kind, equals, own = text.partition("=")
+        if kind in orders:
+            raise InputError(f"--order {text}: {kind!r} is given twice")
+        orders[kind] = [part.strip() for part in next(csv.reader([own]), [])] if equals else None
+    return orders
 
 
 def print_written(path: Path) -> None:

@@ -4,6 +4,7 @@ import bz2
 import codecs
 import gzip
 import io
+import json
 import lzma
 import queue
 import threading
@@ -169,6 +170,28 @@ def read_text(path: Location, encoding: str = "utf-8", max_bytes: int = MAX_DOCU
             if len(content) > max_bytes:
                 raise too_large(str(path), max_bytes)
         return str(content, codec)
+
+
+def read_object(path: Location, example: str) -> dict[str, Any]:
+    """Read a JSON object by topic, each of which is there once; some errors do not name the path."""
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                raise InputError(f"the topic {name!r} is named twice; give it once")
+            found[name] = value
+        return found
+
+    try:
+        found = json.loads(read_text(path), object_pairs_hook=distinct)
+    except json.JSONDecodeError as error:
+        raise InputError(f"is no JSON (line {error.lineno}: {error.msg})") from None
+    except RecursionError:
+        raise InputError("is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise InputError(f"expected an object, {example}")
+    return found
 
 
 def exceeds(text: str, max_bytes: int, encoding: str = "utf-8") -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from metalda.models.prevalence import (
     shown_value,
 )
 from metalda.storage import replacing
+from metalda.utils.factors import factor, round_factors, written_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +53,7 @@ MAX_INTERVALS = 40  # above this, a heat map is easier to read than a forest plo
 _MAX_LETTERS = 40  # of a name
 _LETTER_WIDTH = 0.08  # inches
 _MAX_INCHES = 60  # of a figure
+_UNCERTAIN = "0.7"  # the gray of intervals that contain no effect
 
 
 def plot_search(table: pd.DataFrame) -> NDArray[np.object_]:
@@ -106,6 +109,9 @@ def plot_effects(
     ax: Axes | None = None,
 ) -> Axes:
     """Plot the effects of labels on topics, with intervals over the draws.
+
+    Effects are factors on a logarithmic axis: at 2× documents with the label have twice the weight of the topic, and 1×
+    is no effect. They are sorted, and gray (in a heat map faint) where the interval contains no effect.
 
     Parameters
     ----------
@@ -320,26 +326,36 @@ def of_topics(table: pd.DataFrame, topics: Topics, fitted: Fitted) -> pd.DataFra
 
 
 def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Axes | None) -> Axes:
-    """Draw a line for each effect, a color for each label, and the topics from top to bottom."""
+    """Draw a line for each effect, a color for each label; topics are sorted by the effect of the first label."""
     by_label = kind in table
     groups = [(name, part) for name, part in table.groupby(kind, sort=False)] if by_label else [(None, table)]
-    topics = list(dict.fromkeys(table["topic"]))
+    topics = list(groups[0][1].sort_values("effect", ascending=False, kind="stable")["topic"])
+    topics += [topic for topic in dict.fromkeys(table["topic"]) if topic not in topics]
     ax = _axes(ax, 8, 1.2 + 0.3 * len(table))
     rows = {topic: row for row, topic in enumerate(topics)}
+    handles = []
     for number, (name, part) in enumerate(groups):
         offset = (number - (len(groups) - 1) / 2) * 0.8 / len(groups)
         heights = np.array([rows[topic] for topic in part["topic"]]) + offset
-        middle = part["effect"].to_numpy()
-        ends = np.abs(part[["low", "high"]].to_numpy().T - middle)
-        # A label that begins with _ would be left out of the legend.
-        container = ax.errorbar(middle, heights, xerr=ends, fmt="o", markersize=4, capsize=2, color=f"C{number % 10}")
-        container.set_label(f"\u200b{_name(name)}" if name is not None else None)
-    ax.axvline(0, color="0.6", linewidth=1, zorder=0)
+        middle, low, high = (_factors(part[column]) for column in ("effect", "low", "high"))
+        is_certain, color = ~((low <= 1) & (high >= 1)), f"C{number % 10}"
+        for chosen, tone in ((is_certain, color), (~is_certain, _UNCERTAIN)):
+            if not chosen.any() and tone == _UNCERTAIN:
+                continue
+            ends = np.abs(np.stack([low, high]) - middle)[:, chosen]
+            look: dict[str, Any] = {"fmt": "o", "markersize": 4, "capsize": 2, "color": tone, "markeredgecolor": color}
+            container = ax.errorbar(middle[chosen], heights[chosen], xerr=ends, **look)
+            if tone == color:  # a label that begins with _ would be left out of the legend
+                container.set_label(f"\u200b{_name(name)}" if name is not None else None)
+                handles.append(container)
+    ax.set_xscale("log")
+    ax.axvline(1, color="0.4", linewidth=1, zorder=0)
+    _mark_factors(ax.xaxis, *np.log(ax.get_xlim()))
     ax.set_ylim(len(topics) - 0.5, -0.5)
     _name_ticks(ax.yaxis, range(len(topics)), _topic_names(model, topics))
-    ax.set_xlabel(f"effect on the log weight of the topic, {interval:.0%} interval, {table.attrs['n_draws']} draws")
+    ax.set_xlabel(f"the topic's weight is multiplied by, {interval:.0%} interval, {table.attrs['n_draws']} draws")
     if by_label:
-        legend = ax.legend(title=kind, fontsize="small")
+        legend = ax.legend(handles=handles, title=kind, fontsize="small")
         for text in legend.get_texts():
             _show_literally(text)
     else:
@@ -347,8 +363,19 @@ def _draw_forest(model: TopicModel, table: pd.DataFrame, kind: str, interval: fl
     return ax
 
 
+def _factors(log_weights: pd.Series[float]) -> NDArray[np.float64]:
+    return np.array([factor(value) if np.isfinite(value) else np.nan for value in log_weights])
+
+
+def _mark_factors(axis: Axis, low: float, high: float, place: Callable[[float], float] = float) -> None:
+    """Mark round factors on an axis; `place` gives the position of a factor."""
+    marks = round_factors(low, high)
+    axis.set_ticks([place(value) for value in marks], labels=[written_mark(value) for value in marks])
+    axis.set_ticks([], minor=True)
+
+
 def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: float, ax: Axes | None) -> Axes:
-    """Draw a cell for each label and topic; faint if the interval contains 0."""
+    """Draw a cell for each label and topic; faint if the interval contains no effect."""
     names = list(dict.fromkeys(table[kind]))
     topics = list(dict.fromkeys(table["topic"]))
     shape = len(names), len(topics)
@@ -364,8 +391,9 @@ def _draw_heatmap(model: TopicModel, table: pd.DataFrame, kind: str, interval: f
     _name_ticks(ax.xaxis, range(len(columns)), columns, rotation=90)
     _name_ticks(ax.yaxis, range(len(rows)), rows)
     bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("effect on the log weight of the topic")
-    ax.set_xlabel(f"{kind}; faint where the {interval:.0%} interval contains 0, {table.attrs['n_draws']} draws")
+    bar.set_label("the topic's weight is multiplied by")
+    _mark_factors(bar.ax.yaxis, -largest, largest, math.log)
+    ax.set_xlabel(f"{kind}; faint where the {interval:.0%} interval contains no effect, {table.attrs['n_draws']} draws")
     return ax
 
 

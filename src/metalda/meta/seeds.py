@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from metalda.corpus import NamedMatrix
-from metalda.corpus.files import read_lines, read_text
+from metalda.corpus.files import read_lines, read_object
 from metalda.corpus.matrix import first_duplicate
 from metalda.errors import InputError, hint
 from metalda.meta.word_features import as_vocabulary
@@ -23,6 +22,7 @@ from metalda.utils.names import check_name
 
 GROUP = "seeds"  # the source of the features of seed sets
 _MOST_SHOWN = 20
+_EXAMPLE = '{"economy": ["tax", "budget*"], …}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,27 +154,10 @@ def read_seeds(path: str | PathLike[str]) -> dict[str, list[str]]:
     if suffix not in (".json", ".csv"):
         raise InputError(f"{path}: seeds are read from .json or .csv files")
     try:
-        found = _read_json(place) if suffix == ".json" else _read_csv(place)
+        found = read_object(place, _EXAMPLE) if suffix == ".json" else _read_csv(place)
         Seeds.from_mapping(found)
     except InputError as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
-    return found
-
-
-def _read_json(path: Path | Remote) -> dict[str, list[str]]:
-    def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if (repeated := first_duplicate(name for name, _ in pairs)) is not None:
-            raise InputError(f"the topic {repeated!r} is named twice; give it one list of words")
-        return dict(pairs)
-
-    try:
-        found = json.loads(read_text(path), object_pairs_hook=distinct)
-    except json.JSONDecodeError as error:
-        raise InputError(f"is no JSON (line {error.lineno}: {error.msg})") from None
-    except RecursionError:
-        raise InputError("is nested too deeply") from None
-    if not isinstance(found, dict):
-        raise InputError('expected an object, {"economy": ["tax", "budget*"], …}')
     return found
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "PartiallyLabeledLDA",
     "load",
     "read_mallet_state",
+    "read_names",
 ]
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from metalda.models.lda import LDA
     from metalda.models.mallet import read_mallet_state
     from metalda.models.metalda import MetaLDA
+    from metalda.models.names import read_names
     from metalda.models.regression import DMR, WFLDA
     from metalda.models.saving import load
     from metalda.models.short_texts import DMM, PTM
@@ -44,4 +46,8 @@ def __getattr__(name: str) -> object:
         from metalda.models.mallet import read_mallet_state
 
         return read_mallet_state
+    if name == "read_names":
+        from metalda.models.names import read_names
+
+        return read_names
     raise AttributeError(f"module 'metalda.models' has no attribute {name!r}")

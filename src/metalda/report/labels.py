@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.corpus.columns import columns_of_labels
-from metalda.meta.label_index import Bin
 from metalda.models.chains import by_chains
 from metalda.models.effects import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
+from metalda.report.order import Order, rank_labels
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ _MAX_DRAWN, _MIN_DRAWS = 300_000, 40  # labels × topics × draws; and the draws
 _EFFECTS = ("effect", "low", "high")
 _DIFFERENCES = ("difference", "difference_low", "difference_high")
 _PROPORTIONS = ("proportion", "proportion_low", "proportion_high")
-_ORDERED = re.compile(r"([-+]?\d+(?:\.\d+)?)s?")  # a number, or a decade
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class LabelSection:
     sizes: Numbers  # documents that have the label
     kinds: tuple[str, ...]  # the columns that labels come from; "" if they come from none
     kind_of: tuple[int, ...]
-    ranks: tuple[float | None, ...]  # the number that a label stands for, in columns of years, decades or bins
+    ranks: tuple[float | None, ...]  # the time or number that a label stands for, or its place in a given order
     difference: Grid  # change of the expected proportion
     difference_low: Grid
     difference_high: Grid
@@ -60,10 +57,12 @@ class LabelSection:
 
 
 def summarize_labels(
-    model: TopicModel, corpus: Corpus | None, theta: NDArray[np.float32] | None, interval: float
+    model: TopicModel, corpus: Corpus | None, theta: NDArray[np.float32] | None, interval: float, order: Order = ()
 ) -> LabelSection | None:
     """Summarize the labels that the model learned from, or else those of the corpus; None without labels."""
     names, sizes = _names_and_sizes(model, corpus)
+    columns = _columns(model, corpus, names)
+    ranks = rank_labels(names, columns, order)
     if not names:
         return None
     n_topics = len(model.components_)
@@ -75,21 +74,21 @@ def summarize_labels(
         for name in (*_DIFFERENCES, *_EFFECTS, *_PROPORTIONS):
             wide = table.pivot(index="label", columns="topic", values=name).loc[list(names)].to_numpy()
             tables[name] = grid(wide[kept], 2 if name in _EFFECTS else 3 if name in _PROPORTIONS else 4)
-        n_unreliable = int((table["tail_ess"] < FEW_DRAWS).sum())
+        shown = table["label"].isin([names[i] for i in kept])
+        n_unreliable = int((shown & (table["tail_ess"] < FEW_DRAWS)).sum())
         position = {name: j for j, name in enumerate(model.label_names_)}
         own = np.array([position[names[i]] for i in kept], np.int64)
         weights = label_weights(model.fitted_)
         drawn, is_approximate = pack_draws(_matched_draws(weights, own)), weights.has_merged
         reference = _reference(model)[own].round(6).tolist()
     prevalence = () if corpus is None or theta is None else _prevalence(corpus, theta, [names[i] for i in kept])
-    columns = _columns(model, corpus, names)
     kinds = tuple(dict.fromkeys(columns[i] for i in kept))
     return LabelSection(
         names=tuple(cut(names[i]) for i in kept),
         sizes=rounded(sizes[kept], 2),
         kinds=tuple(map(cut, kinds)),
         kind_of=tuple(kinds.index(columns[i]) for i in kept),
-        ranks=_ranks([names[i] for i in kept], [columns[i] for i in kept]),
+        ranks=tuple(ranks[i] for i in kept),
         **tables,
         prevalence=prevalence,
         **drawn._asdict(),
@@ -113,21 +112,6 @@ def _columns(model: TopicModel, corpus: Corpus | None, names: tuple[str, ...]) -
     if corpus is None or corpus.schema is None or not corpus.schema.has_labels:
         return [""] * len(names)
     return list(columns_of_labels(names, corpus.schema))
-
-
-def _ranks(names: list[str], columns: list[str]) -> tuple[float | None, ...]:
-    """Return the numbers that labels stand for; None in a column where some label stands for none."""
-    numbers = [_number_of(name, column) for name, column in zip(names, columns, strict=True)]
-    others = {column for number, column in zip(numbers, columns, strict=True) if number is None}
-    return tuple(None if column in others else number for number, column in zip(numbers, columns, strict=True))
-
-
-def _number_of(name: str, column: str) -> float | None:
-    """Return the number of ``year=1994``, ``1990s`` or ``1940 ≤ year < 1960``; None for other labels."""
-    if (own := Bin.parse(name)) is not None:
-        return own.low if math.isfinite(own.low) else own.high - 1
-    found = _ORDERED.fullmatch(name.removeprefix(f"{column}="))
-    return None if found is None else float(found[1])
 
 
 def _reference(model: TopicModel) -> NDArray[np.float64]:

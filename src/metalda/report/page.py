@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metalda.errors import InputError, missing_extra
+from metalda.report.order import Order
 from metalda.report.summary import MAX_DOCUMENTS, Models, Summary, summarize
 from metalda.storage import replacing
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 # Scripts before the views, and after them.
-_FIRST = ("text", "dom", "address", "data", "views", "charts", "plots", "heatmap", "facets", "docmap", "ribbons")
+_SHARED = ("text", "dom", "address", "data", "views", "charts", "plots", "names")
+_FIRST = (*_SHARED, "heatmap", "topicmap", "facets", "docmap", "ribbons")
 _LAST = ("page", "frame")
 _SUFFIXES = (".html", ".htm")
 _STYLES = ("base", "parts", "print")  # of every page
@@ -53,6 +55,7 @@ def write_report(
     title: str | None = None,
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
+    order: Order = (),
 ) -> None:
     """Write a report of a model: one HTML file that works offline.
 
@@ -75,6 +78,9 @@ def write_report(
         Probability of credible intervals over the kept draws.
     max_documents : int
         Largest number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+    order : str, list of str, or mapping
+        Kinds of labels that have an order, such as ``["grade"]`` for that of their names, or
+        ``{"size": ["small", "medium", "large"]}``. Years, decades, dates, numbers and bins are found.
 
     Examples
     --------
@@ -95,6 +101,7 @@ def write_report(
         title=title,
         interval=interval,
         max_documents=max_documents,
+        order=order,
     )
     write_page(summary, Path(path))
 

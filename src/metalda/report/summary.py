@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize
 from metalda.report.documents import DocumentSection, DocumentSelection, summarize_documents
 from metalda.report.hierarchy import TopicTree, build_tree
 from metalda.report.labels import LabelSection, count_labels, summarize_labels
+from metalda.report.order import Order
 from metalda.report.prevalence import NumberSection, summarize_prevalence
 from metalda.report.topics import TopicSummary, summarize_topics
 from metalda.report.values import cut, to_plain
@@ -42,6 +44,7 @@ class Overview:
     """The model, its training, and notes on what the report leaves out."""
 
     title: str
+    key: str  # of the topics, under which a browser keeps the names that a reader gives them
     model: str
     n_topics: int
     n_words: int  # of the vocabulary
@@ -94,6 +97,7 @@ def summarize(
     title: str | None = None,
     interval: float = 0.9,
     max_documents: int = MAX_DOCUMENTS,
+    order: Order = (),
 ) -> Summary:
     """Collect the content of a report as plain data.
 
@@ -114,6 +118,9 @@ def summarize(
         Probability of credible intervals over the kept draws.
     max_documents : int
         Largest number of documents: the most typical ones of each topic, and others at random with a fixed seed.
+    order : str, list of str, or mapping
+        Kinds of labels that have an order, such as ``["grade"]`` for that of their names, or
+        ``{"size": ["small", "medium", "large"]}``. Years, decades, dates, numbers and bins are found.
 
     Returns
     -------
@@ -138,7 +145,7 @@ def summarize(
     chosen = None if theta is None or corpus is None else DocumentSelection(model, corpus, theta, max_documents)
     known, unknown = ((), ()) if chosen is None else (chosen.known_words(), chosen.unknown_words())
     words = ReportWords(model, known, unknown)
-    labels, diagnostics = summarize_labels(model, corpus, theta, interval), summarize_training(chains)
+    labels, diagnostics = summarize_labels(model, corpus, theta, interval, order), summarize_training(chains)
     return Summary(
         overview=_overview(
             model,
@@ -182,6 +189,7 @@ def _overview(
     settings = {key: value for key, value in model.get_params(deep=False).items() if key not in _NOT_SETTINGS}
     return Overview(
         title=cut(title) if title is not None else f"{name} with {_count(len(model.components_), 'topic')}",
+        key=hashlib.sha256(np.asarray(model.components_, np.float32).tobytes()).hexdigest()[:16],
         model=name,
         n_topics=len(model.components_),
         n_words=len(model.vocabulary_),

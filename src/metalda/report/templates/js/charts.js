@@ -110,9 +110,10 @@ function follow(place, area, [columns, rows], start, describe, locate, open = nu
 
 // A chart is drawn once it has a width, and again when that changes. `draw(place, width)` returns { height, parts },
 // and a width if the chart needs more, which then scrolls.
-const drawOf = new WeakMap();
+const drawOf = new WeakMap(), PAPER_PANEL = 212; // width on paper of one of many charts
 function drawChart(place) {
-  const width = Math.round(onPaper ? PAPER : place.clientWidth);
+  const paper = place.closest(".multiples") ? PAPER_PANEL : PAPER;
+  const width = Math.round(onPaper ? paper : place.clientWidth);
   if (!width || place.dataset.width === String(width)) return;
   place.dataset.width = width;
   const picture = svg("svg", { class: "picture" });

@@ -21,8 +21,8 @@ const say = (text) => { document.getElementById("status").textContent = text; };
 const named = (texts) => texts.flatMap((text, i) => (i ? [", ", name(text)] : [name(text)]));
 
 const card = (title, ...children) => el("section", { class: "card" }, title ? el("h2", {}, title) : null, children);
-const bar = (share, most, mark = null) => el("span", { class: "track", "aria-hidden": "true" },
-  el("span", { class: "fill", style: { width: `${Math.min(100, (100 * share) / (most || 1))}%` } }),
+const bar = (share, most, mark = null, color = "") => el("span", { class: "track", "aria-hidden": "true" },
+  el("span", { class: "fill", style: { width: `${Math.min(100, (100 * share) / (most || 1))}%`, background: color } }),
   mark === null ? null : el("span",
     { class: "mark", style: { left: `${Math.min(99.5, (100 * mark) / (most || 1))}%` } }));
 

@@ -4,6 +4,7 @@ const heatOptions = () => ({
   order: oneOf("order", ["topic", "size", "name"], "topic"), all: option("show", "") === "all",
   certain: option("certain", "") === "yes", columns: oneOf("columns", ["words", "number", "share"], "words"),
   groups: Math.max(1, Math.min(Math.round(Number(option("groups", usualGroups()))) || 1, topics.length)),
+  branch: option("columns", "words") === "words" && /^\d+$/.test(option("branch", "")) ? option("branch", "") : "",
 });
 const usualGroups = () => (topics.length > 40 ? 20 : 1);
 const heatValue = (j, k) => (hasEffects ? cell(j, k).effect : labels.prevalence[j][k]);
@@ -21,7 +22,7 @@ function heatBlocks({ order, all }, position) {
     .slice(0, MANY_LABELS).sort((a, b) => a - b);
   const strongest = new Map(own.map((j) => { const row = topics.map((_, k) => heatValue(j, k) ?? -Infinity);
     const k = row.indexOf(Math.max(...row));
-    return [j, { place: position.get(k), value: row[k] }]; }));
+    return [j, { place: position.get(k) ?? topics.length, value: row[k] }]; }));
   const by = {
     topic: (a, b) => strongest.get(a).place - strongest.get(b).place || strongest.get(b).value - strongest.get(a).value,
     size: (a, b) => labels.sizes[b] - labels.sizes[a],
@@ -41,9 +42,29 @@ function cutTree(n) {
   return topics.map((_, k) => root(k));
 }
 
-function heatColumns({ columns, groups }) {
-  const order = columns === "words" ? [...tree.order] : topics.map((t) => t.number)
-    .sort((a, b) => (columns === "share" ? topics[b].share - topics[a].share : 0) || a - b);
+// The topics of a node of the tree; null for none.
+function topicsUnder(node) {
+  const parts = Number(node) < topics.length ? null : tree.merges[node - topics.length];
+  return parts ? [...topicsUnder(parts[0]), ...topicsUnder(parts[1])] : topics[node] ? [Number(node)] : null;
+}
+
+// The groups of a cut, in the order of the tree: [{ node, size, text }], named after their largest topics.
+function heatGroups(n) {
+  const group = cutTree(n);
+  return [...new Set(tree.order.map((k) => group[k]))].map((node) => {
+    const inside = tree.order.filter((k) => group[k] === node);
+    const largest = inside.reduce((a, b) => (topics[b].share > topics[a].share ? b : a));
+    const others = inside.length > 1 ? ` +${inside.length - 1}` : "";
+    return { node, size: inside.length, middle: inside[Math.floor(inside.length / 2)],
+      text: plain(shortName(largest), 26) + others };
+  });
+}
+
+function heatColumns({ columns, groups, branch }) {
+  const under = branch === "" ? null : topicsUnder(branch);
+  const order = columns === "words" ? tree.order.filter((k) => !under || under.includes(k))
+    : topics.map((t) => t.number)
+      .sort((a, b) => (columns === "share" ? topics[b].share - topics[a].share : 0) || a - b);
   const group = columns === "words" ? cutTree(groups) : topics.map(() => 0);
   let gaps = 0;
   return order.map((k, i) => { if (i && group[k] !== group[order[i - 1]]) gaps++;
@@ -63,6 +84,23 @@ function heatCells(blocks, columns, limit, certain, box) {
   return [...paths].map(([key, d]) => { const [step, faint] = key.split(" ");
     return svg("path", { d, class: faint === "true" ? "faint" : null, style: { fill: heatColor(Number(step)) } }); });
 }
+// The color of one cell by itself: gray if its interval contains no effect.
+function cellColor(j, k, limit) {
+  const value = heatValue(j, k), own = hasEffects ? cell(j, k) : null;
+  if (value === null || (own && own.low !== null && !isClear(own))) return "var(--rest)";
+  return heatColor(Math.round(STEPS * Math.max(-1, Math.min(value / limit, 1))));
+}
+// The end of the scale of colors: few of the cells of these labels are beyond.
+const ALL_LABELS = labels ? labels.names.map((_, j) => j) : [], limits = new Map();
+function heatLimit(own = ALL_LABELS) {
+  const key = own === ALL_LABELS ? scale : null;
+  if (limits.has(key)) return limits.get(key);
+  const all = own.flatMap((j) => topics.map((_, k) => Math.abs(heatValue(j, k) ?? 0))).sort((a, b) => a - b);
+  const least = hasEffects && scale === "times" ? Math.log(2) : 0.01;
+  const limit = roundUp(Math.max(all[Math.floor(0.99 * (all.length - 1))], least));
+  if (key) limits.set(key, limit);
+  return limit;
+}
 const heatColor = (step) => `color-mix(in srgb, var(--${hasEffects ? (step < 0 ? "cool" : "warm") : "accent"}) `
   + `${(100 * Math.abs(step)) / STEPS}%, var(--neutral))`;
 
@@ -78,25 +116,29 @@ function heatLegend(limit) {
     { class: `tick ${i === 0 ? "" : i === marks.length - 1 ? "end" : "middle"}` }))];
 }
 
-// The tree below the cells, from the most similar topics down to all.
-function heatTree(columns, center, top, depth) {
-  const place = new Map(columns.map(({ k }, c) => [k, { x: center(c), y: top }]));
-  const most = tree.merges.at(-1)[2] || 1;
-  const d = tree.merges.map(([a, b, height], i) => {
-    const left = place.get(a), right = place.get(b), at = top + (depth * height) / most;
-    place.set(topics.length + i, { x: (left.x + right.x) / 2, y: at });
-    return `M${left.x.toFixed(1)} ${left.y.toFixed(1)}V${at.toFixed(1)}H${right.x.toFixed(1)}V${right.y.toFixed(1)}`;
-  }).join("");
-  return svg("path", { class: "tree", d });
+// The tree below the cells, from the most similar topics down to all, and the line that cuts it into groups.
+function heatTree(columns, center, top, depth, groups) {
+  const place = new Map(columns.map(({ k }, c) => [k, { x: center(c), y: top }])), steps = [];
+  tree.merges.forEach(([a, b, height], i) => { if (place.has(a) && place.has(b)) {
+    const x = (place.get(a).x + place.get(b).x) / 2;
+    steps.push([place.get(a), place.get(b), height]);
+    place.set(topics.length + i, { x, y: null, height });
+  } });
+  const least = 0.9 * steps[0][2], at = linear([least, steps.at(-1)[2] || 1], [top, top + depth]);
+  const d = steps.map(([left, right, height]) => `M${left.x.toFixed(1)} ${(left.y ?? at(left.height)).toFixed(1)}`
+    + `V${at(height).toFixed(1)}H${right.x.toFixed(1)}V${(right.y ?? at(right.height)).toFixed(1)}`).join("");
+  const height = (i) => tree.merges[i]?.[2] ?? 0, last = topics.length - groups; // the merges that the cut leaves
+  const cut = at((height(last - 1) + height(last)) / 2);
+  const isCut = groups > 1 && groups < topics.length && columns.length === topics.length;
+  return [svg("path", { class: "tree", d }), isCut ? svg("line", { class: "from", x1: center(0) - 6,
+    x2: center(columns.length - 1) + 6, y1: cut, y2: cut }) : null];
 }
 
-function heatMap(open) {
+function heatMap(open, enter) {
   const options = heatOptions(), columns = heatColumns(options);
   const blocks = heatBlocks(options, new Map(columns.map(({ k }, c) => [k, c])));
   const own = blocks.flatMap((block) => block.own);
-  const all = own.flatMap((j) => topics.map((_, k) => Math.abs(heatValue(j, k) ?? 0))).sort((a, b) => a - b);
-  const least = hasEffects && scale === "times" ? Math.log(2) : 0.01; // of the range of colors
-  const limit = roundUp(Math.max(all[Math.floor(0.99 * (all.length - 1))], least));
+  const limit = heatLimit(own);
   const draw = (place, width) => {
     const narrow = width < 520, high = 17, gap = 6;
     const titles = new Map(own.map((j) => [j, plain(labelShort(j), narrow ? 15 : 30)]));
@@ -108,15 +150,10 @@ function heatMap(open) {
     const startOf = (c) => left + c * wide + gap * columns[c].gaps, center = (c) => startOf(c) + wide / 2;
     const box = (c) => ({ x: startOf(c), width: wide - (wide > 6 ? 1 : 0), height: high - 1 });
     // Each topic has its name above, or each group that of its largest topic.
-    const heading = wide >= 11 ? columns.map((_, c) => ({ c, text: heads[c], size: 1 }))
-      : [...new Set(columns.map(({ group }) => group))].map((group) => {
-        const inside = columns.map((column, c) => ({ ...column, c })).filter((column) => column.group === group);
-        const { c } = inside[Math.floor(inside.length / 2)];
-        const largest = inside.reduce((a, b) => (topics[b.k].share > topics[a.k].share ? b : a));
-        const others = inside.length > 1 ? ` +${inside.length - 1}` : "";
-        return { c, size: inside.length, text: heads[largest.c] + others };
-      }).sort((a, b) => b.size - a.size).filter(({ c }, i, all) => !all.slice(0, i).some((other) =>
-        Math.abs(center(other.c) - center(c)) < 12));
+    const heading = wide >= 11 ? columns.map(({ k }, c) => ({ c, text: heads[c], href: `#/topic/${k}` }))
+      : options.columns === "words" ? heatGroups(options.groups).map((own) => ({ ...own,
+        c: columns.findIndex(({ k }) => k === own.middle) })).filter(({ c }) => c >= 0).sort((a, b) => b.size - a.size)
+        .filter(({ c }, i, all) => !all.slice(0, i).some((other) => Math.abs(center(other.c) - center(c)) < 12)) : [];
     let y = Math.min(lean * 0.87, 190) + 34;
     const top = y;
     blocks.forEach((block) => {
@@ -134,8 +171,10 @@ function heatMap(open) {
     const area = svg("g", {}, svg("rect", { class: "hit", x: left, y: top, width: end - left, height: y - top }),
       heatCells(blocks, columns, limit, options.certain, box));
     const parts = [
-      heading.map(({ c, text }) => textAt(text, center(c), top - 4 + (blocks[0].kind ? 16 : 0), { class: "tick head",
-        transform: `rotate(-60 ${center(c)} ${top - 4 + (blocks[0].kind ? 16 : 0)})` })),
+      heading.map(({ c, text, href, node }) => svg("a", { href: href || "#/labels", tabindex: -1,
+        onclick: href ? null : (event) => { event.preventDefault(); enter(node); } },
+      textAt(text, center(c), top - 4 + (blocks[0].kind ? 16 : 0), { class: "tick head",
+        transform: `rotate(-60 ${center(c)} ${top - 4 + (blocks[0].kind ? 16 : 0)})` }))),
       heatLegend(limit),
       blocks.map((block) => [block.kind ? textAt(plain(block.kind, narrow ? 24 : 50), 4, block.titleAt,
         { class: "kind" }) : null,
@@ -146,7 +185,10 @@ function heatMap(open) {
       follow(place, area, [columns.length, rows.length], [0, 0], describe, locate,
         (c, r) => open(rows[r].j, columns[c].k)),
     ];
-    if (options.columns === "words" && topics.length > 2) { parts.push(heatTree(columns, center, y, 60)); y += 64; }
+    if (options.columns === "words" && columns.length > 2) {
+      parts.push(heatTree(columns, center, y, 60, options.groups));
+      y += 64;
+    }
     return { width: Math.max(width, end + Math.min(0.5 * lean, 80)), height: y + 4, parts };
   };
   return chart("Heat map of labels and topics", draw, () => [["label", (j) => labelLink(j)], ...columns.map(({ k }) =>
@@ -173,18 +215,26 @@ function cellText(j, k) {
   return found;
 }
 
-// What a click on a cell opens below the heat map: the numbers, documents and links.
-function cellPanel(j, k) {
+// Documents of a label that have a topic, its largest share first.
+function cellDocuments(j, k) {
   const own = docs ? docs.ids.map((_, i) => i).filter((i) => docs.labels[i].some((at) => docs.label_places[at] === j)
     && docs.topics[i].includes(k)) : [];
   const share = (i) => docs.shares[i][docs.topics[i].indexOf(k)];
-  const sorted = own.sort((a, b) => share(b) - share(a)).slice(0, 3);
+  return own.map((i) => [i, share(i)]).sort((a, b) => b[1] - a[1]);
+}
+
+// What a click on a cell opens at the lower end of the window: the numbers, documents and links.
+function cellPanel(j, k, close) {
+  const found = cellDocuments(j, k);
   return el("section", { class: "panel", "aria-live": "polite" },
+    el("button", { type: "button", class: "close quiet", "aria-label": "Close", onclick: close }, "×"),
     el("h3", {}, labelLink(j), " × ", dot(k), el("a", { href: `#/topic/${k}` }, topicTitle(k)),
       " ", el("span", { class: "muted" }, named(topWords(k, 5)))),
     el("p", {}, cellText(j, k).join("; "), hasEffects && cell(j, k).low !== null && !isClear(cell(j, k))
       ? ". The interval contains no effect: nothing is certain." : "."),
-    sorted.length ? el("ul", { class: "list" }, sorted.map((i) => el("li", {}, documentLink(i), " ",
-      el("span", { class: "muted number small" }, percent(share(i), 0)),
-      snippet(i, (_, at) => docs.word_topics[i][at] === k, 30)))) : null);
+    found.length ? el("ul", { class: "list" }, found.slice(0, 3).map(([i, share]) => el("li", {}, documentLink(i), " ",
+      el("span", { class: "muted number small" }, percent(share, 0)),
+      snippet(i, (_, at) => docs.word_topics[i][at] === k, 30)))) : null,
+    found.length > 3 ? el("p", { class: "small" }, el("a", { href: `#/cell/${j}/${k}` },
+      `All ${found.length.toLocaleString("en")} documents`)) : null);
 }

@@ -43,40 +43,56 @@ function forest(description, all, kind, { axis, show, marks }) {
     [`${level()} interval`, (row) => interval(row), "number"]], () => rows);
 }
 
-// Lines over one axis: [{ name, values, low, high, style }], a value for each x; `from` is a vertical line.
-function lineChart(description, { x: xs, lines, xTitle, showX, showY, range, height = 230, from = null }) {
+// Marks of an axis that do not touch each other.
+function apart(marks, width) {
+  let end = -Infinity;
+  return marks.filter(({ at, text }) => { const half = textWidth(text, 11) / 2;
+    if (at - half < end + 6 || at + half > width) return false;
+    end = at + half;
+    return true; });
+}
+
+// Lines over one axis: [{ name, values, low, high, style }], a value for each x; `from` is a vertical line, `names`
+// stand for the values of x, `tell(i)` are the lines of a hint, and `open(i)` is called for a chosen place.
+function lineChart(description, { x: xs, lines, xTitle, showX, showY, range, height = 230, from = null,
+  isTitled = true, names = null, describe: tell = null, open = null }) {
   const draw = (place, width) => {
     const marksY = ticks(...range, 5), left = Math.max(...marksY.map((y) => textWidth(showY(y)))) + 12;
-    const x = linear([xs[0], xs.at(-1)], [left, width - 12]), y = linear(range, [height - 44, 8]);
+    const bottom = height - (isTitled ? 44 : 24); // of the lines
+    const x = linear([xs[0], xs.at(-1)], [left, width - 12]), y = linear(range, [bottom, 8]);
     // A picture in the picture cuts off what is outside the range.
-    const frame = { x: left, y: 4, width: width - left - 8, height: height - 46 };
+    const frame = { x: left, y: 4, width: width - left - 8, height: bottom - 2 };
     const inside = svg("svg", { ...frame, viewBox: Object.values(frame).join(" ") });
-    const marksX = ticks(xs[0], xs.at(-1), Math.max(2, Math.floor((width - left) / 80)));
+    const marksX = names ? apart(xs.map((at, i) => ({ at: x(at), text: names[i] })), width)
+      : ticks(xs[0], xs.at(-1), Math.max(2, Math.floor((width - left) / 80)))
+        .map((value) => ({ at: x(value), text: showX(value) }));
     const parts = [
       marksY.map((value) => [svg("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }),
         textAt(showY(value), left - 6, y(value), { class: "tick end" })]),
-      marksX.map((value) => textAt(showX(value), x(value), height - 28, { class: "tick middle" })),
-      from === null ? null : svg("line", { class: "from", x1: x(from), x2: x(from), y1: 8, y2: height - 44 }),
-      textAt(xTitle, (left + width - 12) / 2, height - 8, { class: "title middle" }),
+      marksX.map(({ at, text }) => textAt(text, at, bottom + 16, { class: "tick middle" })),
+      from === null ? null : svg("line", { class: "from", x1: x(from), x2: x(from), y1: 8, y2: bottom }),
+      isTitled ? textAt(xTitle, (left + width - 12) / 2, height - 8, { class: "title middle" }) : null,
     ];
     const path = (values) => values.map((value, i) => (value === null ? null
       : `${x(xs[i]).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
-    for (const { low, high, style } of lines) if (low && low[0] !== null) inside.append(svg("path",
+    for (const { low, high, style } of lines) if (low && low.some((y) => y !== null)) inside.append(svg("path",
       { class: "band", d: `M${[...path(high), ...path(low).reverse()].join("L")}Z`, style: { fill: style.stroke } }));
     for (const { values, style } of lines) inside.append(svg("path", { class: "line", d: `M${path(values).join("L")}`,
       style }));
     parts.push(inside);
-    const describe = (i) => ({ x: x(xs[i]) - 1, y: 8, width: 2, height: height - 52,
-      lines: [`${plain(xTitle)} ${showX(xs[i])}`, ...lines.map(({ name: title, values, low, high }) =>
+    const describe = (i) => ({ x: x(xs[i]) - 1, y: 8, width: 2, height: bottom - 8,
+      lines: tell ? tell(i) : [`${plain(xTitle)} ${showX(xs[i])}`, ...lines.map(({ name: title, values, low, high }) =>
         `${title ? `${plain(title)}: ` : ""}${showY(values[i])}`
         + (low && low[i] !== null ? ` (${showY(low[i])} to ${showY(high[i])})` : ""))] });
     const nearest = (at) => xs.reduce((best, each, i) => (Math.abs(x(each) - at) < Math.abs(x(xs[best]) - at) ? i
       : best), 0);
-    const area = svg("g", {}, svg("rect", { class: "hit", x: left, y: 0, width: width - left, height: height - 40 }));
-    parts.push(follow(place, area, [xs.length, 1], [xs.length - 1, 0], describe, (at) => [nearest(at), 0]));
+    const area = svg("g", {}, svg("rect", { class: "hit", x: left, y: 0, width: width - left, height: bottom + 4 }));
+    parts.push(follow(place, area, [xs.length, 1], [xs.length - 1, 0], describe, (at) => [nearest(at), 0],
+      open));
     return { height, parts };
   };
-  const columns = () => [[xTitle, (i) => showX(xs[i])], ...lines.map(({ name: title, values, low, high }) =>
+  const columns = () => [[xTitle, (i) => (names ? names[i] : showX(xs[i]))],
+    ...lines.map(({ name: title, values, low, high }) =>
     [title || "value", (i) => (values[i] === undefined ? "" : showY(values[i])
       + (low && low[i] !== null ? ` (${showY(low[i])} to ${showY(high[i])})` : "")), "number"])];
   return chart(description, draw, columns, () => xs.map((_, i) => i));

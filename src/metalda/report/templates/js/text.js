@@ -10,7 +10,7 @@ function times(effect, mark = false) {
   const fraction = mark && FRACTIONS.find(([value]) => Math.abs(value - t) < 1e-6);
   if (fraction) return `${fraction[1]}×`;
   if (mark && t < 0.9) return `1/${Math.round(1 / t).toLocaleString("en")}×`;
-  return `${t < 0.0095 ? t.toExponential(0) : t < 0.095 ? t.toFixed(3) : t < 9.95 && !mark ? t.toFixed(2)
+  return `${t < 0.0095 ? t.toExponential(1) : t < 0.095 ? t.toFixed(3) : t < 9.95 && !mark ? t.toFixed(2)
     : Math.round(t).toLocaleString("en")}×`;
 }
 const brief = (text, n = 28) => { const letters = [...text];

@@ -28,33 +28,46 @@ function poolingTable() {
   table(columns, labels.pooling)];
 }
 
-// The options of the heat map, which are part of the address.
-function heatControls(show) {
+// The options of the heat map, which are part of the address; `show` draws it, `enter` shows the topics of a group.
+function heatControls(show, enter) {
   const options = heatOptions();
   const keep = (key, usual) => (value) => { setOption(key, value, usual); show(); };
-  const shown = el("output", { class: "number" }, String(options.groups));
+  const shown = el("output", { class: "number" }, String(options.groups)), inside = el("span");
   const slider = el("input", { type: "range", id: "groups", min: 1, max: Math.min(topics.length, 60), step: 1,
     value: options.groups, oninput: () => { shown.textContent = slider.value;
-      keep("groups", usualGroups())(slider.value); } });
+      setOption("branch", ""); keep("groups", usualGroups())(slider.value); offer(); } });
+  // The groups of the cut, to look into one of them.
+  const offer = () => {
+    const { groups, branch, columns } = heatOptions();
+    const own = heatGroups(groups).filter(({ size }) => size > 1).map(({ node, text }) => [String(node), text]);
+    const under = branch === "" ? null : topicsUnder(branch); // a group of another cut
+    if (under && !own.some(([node]) => node === branch)) own.push([branch, count(under.length, "topic")]);
+    inside.replaceChildren(...((groups > 1 || under) && columns === "words" ? [choice("Look into",
+      [["", "all topics"], ...own], branch, enter)] : []));
+  };
+  offer();
   const certain = el("input", { type: "checkbox", checked: options.certain,
     onchange: () => keep("certain", "")(certain.checked ? "yes" : "") });
-  return el("div", { class: "controls" }, hasEffects ? pickScale(show) : null,
+  return { offer, node: el("div", { class: "controls" }, hasEffects ? pickScale(show) : null,
     labels.names.length > MANY_LABELS ? choice("Show", [["", `the ${MANY_LABELS} largest`],
       ["all", `all ${labels.names.length}`]], options.all ? "all" : "", keep("show", "")) : null,
     choice("Order by", [["topic", "strongest topic"], ["size", "size"], ["name", "name"]], options.order,
       keep("order", "topic")),
     choice("Topics by", [["words", "similar words"], ["number", "number"], ["share", "share"]], options.columns,
-      keep("columns", "words")),
-    topics.length > 2 ? el("label", { for: "groups" }, "Groups", slider, shown) : null,
-    hasEffects ? el("label", {}, certain, "only certain effects") : null);
+      (value) => { keep("columns", "words")(value); offer(); }),
+    topics.length > 2 ? el("label", { for: "groups" }, "Groups", slider, shown) : null, inside,
+    hasEffects ? el("label", {}, certain, "only certain effects") : null) };
 }
 
 if (labels) addView("labels", "Labels", 30, () => {
-  const place = el("div"), panel = el("div");
-  const open = (j, k) => { setOption("cell", `${j}.${k}`); panel.replaceChildren(cellPanel(j, k)); };
-  const show = () => place.replaceChildren(heatMap(open));
+  const place = el("div"), panel = el("div", { class: "drawer" });
+  const open = (j, k) => { setOption("cell", `${j}.${k}`);
+    panel.replaceChildren(cellPanel(j, k, () => { setOption("cell", ""); panel.replaceChildren();
+      place.querySelector(".cursor").focus(); })); };
+  const show = () => place.replaceChildren(heatMap(open, enter));
   const hasHeat = hasEffects || hasPrevalence;
-  const controls = hasHeat ? heatControls(show) : null;
+  const enter = (node) => { setOption("branch", node); show(); controls.offer(); };
+  const controls = hasHeat ? heatControls(show, enter) : null;
   if (hasHeat) show();
   const [j, k] = option("cell", "").split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : -1));
   if (hasHeat && labels.names[j] !== undefined && topics[k]) open(j, k);
@@ -77,7 +90,7 @@ if (labels) addView("labels", "Labels", 30, () => {
       : "The topics of the documents of each label.",
     body: [
       hasEffects ? caution(true) : null,
-      hasHeat ? card(hasEffects ? "Effects" : "Mean share of topics", controls, place, panel) : null,
+      hasHeat ? card(hasEffects ? "Effects" : "Mean share of topics", controls.node, place, panel) : null,
       drawn && labels.names.length > 1 ? contrastCard([largest], [otherOf(largest)]) : null,
       labels.pooling.length ? card("How much each column matters", poolingTable()) : null,
       card("All labels", longTable(columns, bySize, 25)),
@@ -160,4 +173,15 @@ addDetail("contrast", (a, b) => {
         ? el("p", {}, "Contrasts of merged topics are approximate here; label_contrasts is exact.") : null),
     el("p", {}, [...first, ...second].map((j, i) => [i ? " · " : "", labelLink(j)]))],
   };
+});
+
+// The documents of a label that have a topic.
+addDetail("cell", (j, k) => {
+  if (!labels || labels.names[j] === undefined || !topics[k]) return missing("There is no such label or topic.");
+  const found = cellDocuments(j, k).map(([i]) => i), text = cellText(j, k).join("; ");
+  const isMarked = (_, at, i) => docs.word_topics[i][at] === k;
+  return { title: [dot(k), topicTitle(k), " in ", name(labels.names[j])], nav: "labels", lead: text ? `${text}.` : null,
+    body: [hasEffects ? caution(true) : null, el("p", {}, labelLink(j), " · ", topicLink(k)), card("Documents",
+      el("p", { class: "muted small" }, `${count(found.length, "document")} of this report with the label and the `
+        + "topic; the largest shares come first."), documentList(found, isMarked))] };
 });

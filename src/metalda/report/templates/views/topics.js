@@ -13,9 +13,8 @@ addView("topics", "Topics", 20, () => {
     const key = { number: (t) => t.number, share: (t) => -t.share, coherence: (t) => -(t.coherence ?? -2) }[topicOrder];
     place.replaceChildren(
       ...[...topics].sort(backgroundLast(key)).map((t) => el("li", {}, el("article", { class: "card" },
-      el("h2", {}, el("span", {}, dot(t.number), el("a", { href: `#/topic/${t.number}` },
-        topicTitle(t.number))),
-        el("span", { class: "muted number" }, percent(t.share))),
+      el("div", { class: "title" }, el("h2", {}, dot(t.number), el("a", { href: `#/topic/${t.number}` },
+        topicTitle(t.number))), el("span", { class: "muted number" }, percent(t.share)), renameButton(t.number)),
       el("p", {}, bar(t.share, most)), el("p", {}, named(topWords(t.number, 10))),
       t.coherence === null ? null : el("p", { class: "muted small" }, `coherence ${t.coherence.toFixed(2)}`),
       inChains(t.number) ? el("p", { class: "muted small" }, chainsText(t)) : null))));
@@ -24,7 +23,7 @@ addView("topics", "Topics", 20, () => {
   const orders = TOPIC_ORDERS.filter(([key]) => key !== "coherence" || topics.some((t) => t.coherence !== null));
   return {
     title: ["Topics"], lead: "Every topic with its share of the words and its most probable words.",
-    body: [caution(), el("div", { class: "controls" },
+    body: [caution(), namesCard(), el("div", { class: "controls" },
       choice("Order by", orders, oneOf("order", orders.map(([key]) => key), "number"),
         (value) => { setOption("order", value, "number"); show(); say(`Ordered by ${value}`); })),
       place],
@@ -32,9 +31,10 @@ addView("topics", "Topics", 20, () => {
 });
 
 let lambda = 1; // stays when the topic changes
-function topicWords(topic) {
+// The order of words by relevance: `show` is called with lambda, now and when it changes.
+function lambdaControls(show) {
   lambda = Math.round(10 * Math.max(0, Math.min(Number(option("lambda", lambda)) || 0, 1))) / 10;
-  const place = el("div"), shown = el("output", { class: "number" });
+  const shown = el("output", { class: "number" });
   const slider = el("input",
     { type: "range", id: "lambda", min: 0, max: 1, step: 0.1, value: lambda,
     oninput: () => set(Number(slider.value)) });
@@ -46,18 +46,25 @@ function topicWords(topic) {
     setOption("lambda", value, 1);
     shown.textContent = `λ = ${value.toFixed(1)}`;
     for (const [own, button] of buttons) button.setAttribute("aria-pressed", String(own === value));
+    show(value);
+  };
+  set(lambda);
+  return el("div", { class: "controls" },
+    el("div", { class: "group", role: "group", "aria-label": "Order words by" }, buttons.map(([, button]) => button)),
+    el("label", { for: "lambda" }, "Relevance", slider, shown));
+}
+
+function topicWords(topic) {
+  const place = el("div");
+  const controls = lambdaControls((value) => {
     const rows = byRelevance(topic, value), most = Math.max(...rows.map((row) => Math.max(row.p, row.overall)));
     place.replaceChildren(table([
       ["word", (row) => wordLink(row.word)], ["", (row) => bar(row.p, most, row.overall), "bar"],
       ["probability", (row) => percent(row.p, 2), "number"],
         ["lift", (row) => row.lift.toFixed(row.lift < 10 ? 1 : 0), "number"],
     ], rows));
-  };
-  set(lambda);
-  return card("Words",
-    el("div", { class: "controls" },
-      el("div", { class: "group", role: "group", "aria-label": "Order words by" }, buttons.map(([, button]) => button)),
-      el("label", { for: "lambda" }, "Relevance", slider, shown)),
+  });
+  return card("Words", controls,
     el("p", { class: "muted small" },
       "λ = 1 orders by probability, λ = 0 by lift: the probability in this topic divided by that in the whole model. "
         + "The line marks the probability in the whole model."),
@@ -96,6 +103,9 @@ function topicLabels(topic) {
   return parts.length ? card("Labels", parts) : null;
 }
 
+const topicTrends = (k) => trends.slice(0, 2).map((trend) => card(["Over ", name(trend.title)],
+  trendChart(trend, trend.groups[0], k), el("p", { class: "small" }, el("a", { href: "#/trends" }, "All topics"))));
+
 function topicDocuments(topic) {
   if (!docs || !topic.documents.length) return null;
   return card("Most typical documents", el("ul", { class: "list" }, topic.documents.map((i, at) => el("li", {},
@@ -104,9 +114,10 @@ function topicDocuments(topic) {
 }
 
 const topicFeatures = (topic) => topic.features.length ? card("Word features",
-  el("p", { class: "muted small" }, "Word features whose interval excludes 0, the strongest effect first."),
-  table([["feature", (f) => name(f.name)], ["effect", (f) => signed(f.effect), "number"],
-    [`${level()} interval`, (f) => `${signed(f.low)} to ${signed(f.high)}`, "number"]], topic.features)) : null;
+  el("p", { class: "muted small" }, "How many times a word feature multiplies the weight of its words, where "
+    + "that is certain; the strongest first."),
+  table([["feature", (f) => name(f.name)], ["effect", (f) => times(f.effect), "number"],
+    [`${level()} interval`, (f) => `${times(f.low)} to ${times(f.high)}`, "number"]], topic.features)) : null;
 
 addDetail("topic", (k) => {
   const topic = topics[k];
@@ -131,8 +142,9 @@ addDetail("topic", (k) => {
       caution(),
       el("div", { class: "step" }, step(k - 1, (other) => `← ${other}`), el("a", { href: "#/topics" }, "All topics"),
         step(k + 1, (other) => `${other} →`)),
+      renameButton(k, "Rename"), namesCard(),
       el("div", { class: "columns" }, topicWords(topic),
-        el("div", { class: "stack" }, topicLabels(topic), topicFeatures(topic),
+        el("div", { class: "stack" }, topicTrends(k), topicLabels(topic), topicFeatures(topic),
         near ? card("On the map", near) : null)),
       topicDocuments(topic),
     ],

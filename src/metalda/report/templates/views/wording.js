@@ -11,8 +11,8 @@ function wordingCard(k) {
     own: own.own[i], others: own.others[i] }));
   const side = (title, chosen) => el("div", {}, el("h3", {}, title), chosen.length ? table([
     ["word", (row) => name(row.word)],
-    ["log ratio", (row) => signed(row.effect), "number"],
-    [`${level()} interval`, (row) => `${signed(row.low)} to ${signed(row.high)}`, "number"],
+    ["times", (row) => times(row.effect), "number"],
+    [`${level()} interval`, (row) => `${times(row.low)} to ${times(row.high)}`, "number"],
     ["in the group", (row) => percent(row.own, 2), "number"],
     ["in all others", (row) => percent(row.others, 2), "number"],
   ], chosen) : el("p", { class: "muted" }, "No words."));
@@ -38,8 +38,8 @@ if (wording) addView("wording", "Wording", 37, () => {
   const left_out = wording.n_groups - wording.groups.length;
   return {
     title: ["Wording by ", name(wording.column)],
-    lead: "The words that a group uses more, or less, than all other groups when it writes about a topic. A log ratio "
-      + "of 0.7 means twice as often. The most certain differences come first."
+    lead: "The words that a group uses more, or less, than all other groups when it writes about a topic: 2× is twice "
+      + "as often. The most certain differences come first."
       + (left_out ? ` The ${wording.groups.length} largest of ${wording.n_groups} groups are shown.` : ""),
     body: [caution(), card(null, el("div", { class: "controls" },
       choice("Group", wording.groups.map((group, i) => [i, brief(visible(group), 40)]), worded.group,
