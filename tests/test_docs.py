@@ -37,7 +37,13 @@ SELF_CONTAINED = [
     "start.md",
 ]  # the others read files that readers have
 QUICK = {"effects.md", "models.md", "start.md"}  # not slow
-OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent
+OPTIONAL = {
+    "arviz",
+    "datasets",
+    "gensim",
+    "polars",
+    "pyLDAvis",
+}  # blocks with one are skipped where it is absent
 
 
 @pytest.fixture

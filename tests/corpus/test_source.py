@@ -73,8 +73,9 @@ def test_a_file_that_is_still_read_does_not_keep_python_from_exiting(tmp_path: P
     """From Python 3.13 on, waiting for the thread of the reader would never end."""
     path = tmp_path / "a.txt"
     path.write_bytes(b"word " * 8_000_000)
-    code = "import sys, pathlib; from metalda.corpus.files import read_ahead; reader = read_ahead(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", f"{code}; next(reader)", str(path)], check=True, timeout=120)
+    code = "import pathlib, sys; from metalda.corpus.files import read_ahead"
+    code += "; reader = read_ahead(pathlib.Path(sys.argv[1])); next(reader)"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True, timeout=120)
 
 
 def test_fields_by_name_or_number(tmp_path: Path) -> None:

@@ -40,9 +40,10 @@ def test_labels_reach_fit_and_transform_and_the_target_does_not() -> None:
     swapped = ["sky", "sky", "pets", "pets"] * 5
     np.testing.assert_array_equal(routed[:-1].transform(TEXTS, labels=swapped), expected.transform(counts, swapped))
     assert (expected.transform(counts, swapped) != expected.transform(counts, SECTIONS)).any()
-    assert routed.predict(TEXTS, labels=SECTIONS).tolist() == routed[2].predict(
-        expected.transform(counts, SECTIONS)
-    ).tolist()
+    assert (
+        routed.predict(TEXTS, labels=SECTIONS).tolist()
+        == routed[2].predict(expected.transform(counts, SECTIONS)).tolist()
+    )
 
 
 def test_folds_of_a_cross_validation_get_their_own_labels() -> None:

@@ -140,7 +140,13 @@ def _print_version(asked: bool) -> None:
 def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version, and those that a bug report needs.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Print versions, as a bug report needs them.",
+            callback=_print_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Topic models that use the labels of documents and the features of words."""

@@ -51,8 +51,8 @@ def read_input(
         raise InputError("X is empty: there is no document in it")
     if is_frame(X) and not hasattr(X, "columns"):  # a dataset, or a table of Arrow
         raise InputError(
-            f"X is a {type(X).__name__}, which has columns: give Corpus.from_frame(X, text=..., labels=...), or the column "
-            "of the texts alone"
+            f"X is a {type(X).__name__}, which has columns: give Corpus.from_frame(X, text=..., labels=...), or the "
+            "column of the texts alone"
         )
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)

@@ -17,9 +17,10 @@ Frame: TypeAlias = Any  # a DataFrame of pandas, polars or another library, none
 
 def is_frame(values: object) -> bool:
     """Return whether these are rows with named columns; a single column, such as a Series, is not a frame."""
-    if hasattr(values, "collect_schema") or hasattr(values, "columns") or _is_dataset(values):
-        return True
-    return hasattr(values, "__arrow_c_stream__") and not hasattr(values, "to_list")
+    if hasattr(values, "select_columns"):  # of Hugging Face
+        return _is_dataset(values)
+    signs = ("collect_schema", "columns", "to_pandas", "__arrow_c_stream__")
+    return not hasattr(values, "tolist") and not hasattr(values, "to_list") and any(hasattr(values, s) for s in signs)
 
 
 def collect_frame(frame: Frame) -> Frame:
