@@ -68,10 +68,11 @@ class FoldingIn(Declaration):
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
         are given as y, or as `labels`, which scikit-learn can route through a pipeline. They may be typed as in
-        `label_contrasts`. Labels that the model was not trained on are ignored with a warning. Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
-        on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
-        cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
-        `doc_topics_`. The columns are the topics of `topics()`: a merged topic has the sum of its parts.
+        `label_contrasts`. Labels that the model was not trained on are ignored with a warning. Documents that lack a
+        kind of label are a mixture over the label sets of the training documents. A row depends on its own document
+        only. With a `dask.distributed.Client` the documents are distributed over the workers of a cluster. After a fit
+        with several chains, documents are inferred in each, and their proportions averaged as in `doc_topics_`. The
+        columns are the topics of `topics()`: a merged topic has the sum of its parts.
         """
         if labels is not None and y is not None:
             raise InputError("labels given twice: as y and as labels=; drop one")
