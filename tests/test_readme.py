@@ -82,7 +82,9 @@ def write_files_of_the_readme(folder: Path) -> None:
         rows = []
         for d in range(size):
             text = " ".join(rng.choice(subjects[d % 2], 30))
-            rows.append({"body": text, "section": ("sport", "economy")[d % 2], "author": ("Ann", "Bo")[rng.integers(2)]})
+            rows.append(
+                {"body": text, "section": ("sport", "economy")[d % 2], "author": ("Ann", "Bo")[rng.integers(2)]}
+            )
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     vectors = (f"{word} " + " ".join(f"{x:.3f}" for x in rng.normal(size=50)) for words in subjects for word in words)
     (folder / "glove.6B.50d.txt").write_text("\n".join(vectors) + "\n", encoding="utf-8")
