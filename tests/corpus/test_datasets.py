@@ -20,7 +20,9 @@ FRAME = pd.DataFrame({"body": TEXTS, "section": SECTIONS, "tags": TAGS, "year": 
 @pytest.fixture
 def dataset():
     """Rows with numbered classes, in memory; -1 is a class that is not known."""
-    datasets = pytest.importorskip("datasets")
+    pytest.importorskip("huggingface_hub")  # else `datasets` is the folder of tests
+    import datasets
+
     features = {
         "body": datasets.Value("string"),
         "section": datasets.ClassLabel(names=["pets", "sky"]),
@@ -67,7 +69,8 @@ def test_models_take_columns_of_a_dataset_and_new_rows(dataset):
 
 
 def test_what_load_dataset_returns_beside_datasets_is_refused_with_the_remedy(dataset):
-    datasets = pytest.importorskip("datasets")
+    import datasets
+
     with pytest.raises(InputError, match=r"not DatasetDict; choose one of its parts, such as \['train'\]"):
         Corpus.from_frame(datasets.DatasetDict(train=dataset), text="body")
     with pytest.raises(InputError, match="not IterableDataset; load the dataset without streaming=True"):
