@@ -128,7 +128,12 @@ def test_every_option_in_the_documents_exists(page: str) -> None:
     }
     there |= {"--help", "--debug", "--version", "--install-completion", "--show-completion"}
     lines = [line for line in text.splitlines() if "metalda" in line or page.endswith("command-line.md")]
-    named = {name for line in lines if "pip" not in line for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    named = {
+        name
+        for line in lines
+        if not re.search("pip|uvx", line)
+        for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)
+    }
     assert named - there == set()
 
 
