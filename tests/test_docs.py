@@ -37,7 +37,18 @@ SELF_CONTAINED = [
     "start.md",
 ]  # the others read files that readers have
 QUICK = {"effects.md", "models.md", "start.md"}  # not slow
-OPTIONAL = {"arviz", "gensim", "polars", "pyLDAvis"}  # blocks that import one are skipped where it is absent
+OPTIONAL = {
+    "arviz",
+    "datasets",
+    "gensim",
+    "polars",
+    "pyLDAvis",
+}  # blocks with one are skipped where it is absent
+
+
+def is_installed(package: str) -> bool:
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None  # the folder tests/datasets has none
 
 
 @pytest.fixture
@@ -61,7 +72,7 @@ def test_python_of_the_documents_runs(name: str) -> None:
     namespace: dict[str, object] = {}
     for block in blocks:
         if any(
-            find_spec(package) is None for package in OPTIONAL.intersection(re.findall(r"(?:import|from) (\w+)", block))
+            not is_installed(package) for package in OPTIONAL.intersection(re.findall(r"(?:import|from) (\w+)", block))
         ):
             continue
         exec(compile(block, name, "exec"), namespace)

@@ -1,10 +1,12 @@
 """What all commands have in common: help, lazy loading, completion, groups of options, and the border for errors."""
 
 import os
+import platform
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +23,18 @@ COMMANDS = [entry.name for entry in app_module.COMMANDS]
 PROGRAM = [sys.executable, "-c", "from metalda.cli import main; main()"]
 
 
-def test_version(run: Run) -> None:
-    assert run("--version").stdout == f"metalda {metalda.__version__}\n"
+def test_version_is_the_first_line_and_the_others_are_what_a_bug_report_needs(run: Run) -> None:
+    first, machine, required, optional = run("--version").stdout.splitlines()
+    assert first == f"metalda {metalda.__version__}"
+    assert platform.python_version() in machine
+    assert platform.machine() in machine
+    assert f"numba {version('numba')}, " in required
+    assert optional.startswith("optional: ")
+
+
+def test_a_package_that_is_not_installed_is_named_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metalda.cli.versions._OPTIONAL", ("numpy", "no-such-package"))
+    assert run("--version").stdout.endswith(f"optional: numpy {version('numpy')}, no no-such-package\n")
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -116,7 +128,12 @@ def test_every_option_in_the_documents_exists(page: str) -> None:
     }
     there |= {"--help", "--debug", "--version", "--install-completion", "--show-completion"}
     lines = [line for line in text.splitlines() if "metalda" in line or page.endswith("command-line.md")]
-    named = {name for line in lines if "pip" not in line for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    named = {
+        name
+        for line in lines
+        if not re.search("pip|uvx", line)
+        for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)
+    }
     assert named - there == set()
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda.corpus import Corpus
-from metalda.corpus.columns import BinnedColumn, ScaledColumn, columns_of_labels, interval_names
+from metalda.corpus.columns import BinnedColumn, Columns, ScaledColumn, columns_of_labels, interval_names
+from metalda.corpus.schema import Schema
 from metalda.errors import HintWarning, InputError
 
 FRAME = pd.DataFrame(
@@ -255,3 +256,20 @@ def test_numbers_in_a_narrow_range_are_centered():
     seconds = 1_700_012_345 + np.arange(4)
     frame = pd.DataFrame({"text": ["cat"] * 4, "second": seconds})
     assert abs(Corpus.from_frame(frame, numbers="second").labels.matrix.toarray().mean()) < 1e-6
+
+
+def test_an_error_closes_the_file_while_its_traceback_is_still_there():
+    closed = []
+
+    def records():
+        try:
+            yield 1, {"text": 7}
+        finally:
+            closed.append(True)
+
+    columns = Columns("a.jsonl", "line", Schema(text=("text",)))
+    columns.resolve(["text"])
+    with pytest.raises(InputError, match="line 1") as raised:
+        list(columns.documents(records()))
+    assert raised.tb is not None
+    assert closed

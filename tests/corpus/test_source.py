@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import lzma
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +67,15 @@ def test_a_reader_that_stops_early_leaves_no_thread(tmp_path: Path, monkeypatch:
     assert len(set(threading.enumerate()) - before) == 1
     reader.close()
     assert set(threading.enumerate()) <= before
+
+
+def test_a_file_that_is_still_read_does_not_keep_python_from_exiting(tmp_path: Path) -> None:
+    """From Python 3.13 on, waiting for the thread of the reader would never end."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"word " * 8_000_000)
+    code = "import pathlib, sys; from metalda.corpus.files import read_ahead"
+    code += "; reader = read_ahead(pathlib.Path(sys.argv[1])); next(reader)"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True, timeout=120)
 
 
 def test_fields_by_name_or_number(tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ def main() -> None:
             signal.signal(getattr(signal, name), _interrupt)
     gc.set_threshold(50_000)  # saves a tenth of the start-up time: imports create many objects and little garbage
     from metalda.cli.app import app
+    from metalda.utils.terminal import LOOK_ALIKE
 
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # escape characters that the terminal cannot show
-            stream.reconfigure(errors="backslashreplace")
+        if hasattr(stream, "reconfigure"):  # replace characters that the terminal cannot show
+            stream.reconfigure(errors=LOOK_ALIKE)
     app(prog_name="metalda")
 
 

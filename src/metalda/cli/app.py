@@ -12,7 +12,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-import metalda
 from metalda.cli.errors import error_border
 
 Click: TypeAlias = Any  # an object of Click, which cannot be imported: newer versions of Typer contain a copy of it
@@ -131,7 +130,9 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        print(f"metalda {metalda.__version__}")
+        from metalda.cli.versions import version_lines
+
+        print(*version_lines(), sep="\n")
         raise typer.Exit
 
 
@@ -139,7 +140,13 @@ def _print_version(asked: bool) -> None:
 def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Print versions, as a bug report needs them.",
+            callback=_print_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Topic models that use the labels of documents and the features of words."""

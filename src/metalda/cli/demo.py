@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from pathlib import Path
+from subprocess import list2cmdline
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -140,5 +141,6 @@ def _print_next(save: Path | None, report: Path | None) -> None:
         save = Path("demo-model")
     else:
         print(f"or inspect this model, saved in {clean(str(save))}:")
-    folder = clean(shlex.quote(str(save)))
+    quoted = list2cmdline([str(save)]) if sys.platform == "win32" else shlex.quote(str(save))
+    folder = clean(quoted)
     print(f"  metalda topics {folder} --top-n 20\n  metalda effects {folder} --label json")

@@ -83,6 +83,7 @@ def _messages_as_lines() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
+            warnings.filterwarnings("ignore", ".*joblib will operate in serial mode")  # no /dev/shm; it is not used
             warnings.showwarning = show
             yield
     finally:

@@ -7,7 +7,8 @@ import math
 import re
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -85,13 +86,15 @@ class Columns:
     def documents(self, records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[Document]:
         """Yield the documents of the records, and collect the values of numeric columns for `labels`."""
         fields: Sequence[str] = ()
-        for number, record in records:
-            try:
-                document = Document(self._content(record), self._label_names(record), self._id_of(record))
-            except InputError as error:
-                raise InputError(f"{self.source} {self.unit} {number}: {error}") from None
-            yield document
-            fields = fields or list(record)
+        # An error closes the file of the records at once, although its traceback still refers to the reader.
+        with closing(records) if isinstance(records, Generator) else nullcontext():
+            for number, record in records:
+                try:
+                    document = Document(self._content(record), self._label_names(record), self._id_of(record))
+                except InputError as error:
+                    raise InputError(f"{self.source} {self.unit} {number}: {error}") from None
+                yield document
+                fields = fields or list(record)
         for name in sorted(self._unseen):
             raise self._missing_labels(name, fields)
 

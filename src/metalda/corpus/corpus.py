@@ -299,7 +299,12 @@ class Corpus:
         schema: Schema | None = None,
         **tokenizing: Any,
     ) -> Corpus:
-        """Read the rows of a DataFrame of pandas or polars; the arguments are those of `read`."""
+        """Read the rows of a DataFrame of pandas or polars; the other arguments are those of `read`.
+
+        A `Dataset` of Hugging Face is read as well, column by column; its classes (`ClassLabel`) become labels with
+        their names. So is any table that converts to pandas or has the Arrow interface (``__arrow_c_stream__``), such
+        as a table of pyarrow or a relation of DuckDB.
+        """
         found = (schema or Schema()).override(
             text=text,
             labels=labels,

@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import queue
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -92,7 +93,8 @@ def read_ahead(path: Location, advance: Callable[[int], object] = lambda n_bytes
             yield piece
     finally:
         stopped.set()
-        while thread.is_alive():
+        # When Python exits, it closes what is still open, and its daemon threads never end (from Python 3.13 on).
+        while thread.is_alive() and not sys.is_finalizing():
             with suppress(queue.Empty):
                 pieces.get(timeout=0.01)
 

@@ -20,7 +20,7 @@ from metalda.corpus.stream import Location, Stream
 from metalda.corpus.token_pattern import compile_pattern
 from metalda.corpus.tokenizers import check_tokenizer, runs_code
 from metalda.errors import InputError
-from metalda.utils.frames import collect_frame, column_names, column_values, is_missing
+from metalda.utils.frames import collect_frame, column_names, column_values, is_frame, is_missing
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 FUNCTION = "(function)"  # the analyzer or tokenizer of a fitted schema if it was a function: functions are not kept
@@ -290,7 +290,7 @@ class Schema:
 
     def fits(self, X: object) -> bool:
         """Return whether X is a frame with the text columns of this schema, which hold texts or lists of tokens."""
-        if not self.text or not (hasattr(X, "collect_schema") or hasattr(X, "columns")):
+        if not self.text or not is_frame(X):
             return False
         frame = collect_frame(X)
         names = column_names(frame)

@@ -25,7 +25,7 @@ from metalda.corpus.token_pattern import SlowPatternError
 from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
-from metalda.utils.frames import collect_frame, column_names, column_values
+from metalda.utils.frames import collect_frame, column_names, column_values, is_frame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,16 +93,23 @@ def open_source(path: Location, schema: Schema, *, verbose: bool = False) -> Sou
 
 
 def frame_source(frame: object, schema: Schema) -> Source:
-    """Read the rows of a frame of pandas, polars or a library that converts to pandas."""
+    """Read the rows of a frame of pandas or polars, a dataset, or a table that converts to pandas."""
+    if not is_frame(frame):
+        raise InputError(f"a DataFrame is needed, not {type(frame).__name__}{_remedy(frame)}")
     frame = collect_frame(frame)
-    if not hasattr(frame, "columns"):
-        raise InputError(f"a DataFrame is needed, not {type(frame).__name__}")
     columns = Columns("frame", "row", schema)
     all_names = column_names(frame)
     names = columns.resolve(all_names)
     values = [column_values(frame, j) for j, name in enumerate(all_names) if name in set(names)]
     records = ((i, dict(zip(names, row, strict=True))) for i, row in enumerate(zip(*values, strict=True)))
     return Source("frame", columns.documents(records), schema, columns=columns)
+
+
+def _remedy(frame: object) -> str:
+    """Return how to get a frame out of what Hugging Face's load_dataset returns."""
+    if isinstance(frame, dict) and frame:
+        return f"; choose one of its parts, such as [{next(iter(frame))!r}]"
+    return "; load the dataset without streaming=True" if hasattr(frame, "select_columns") else ""
 
 
 class CorpusFields(TypedDict):

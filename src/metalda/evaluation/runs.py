@@ -23,6 +23,7 @@ from metalda.errors import StorageError
 from metalda.storage.manifest import package_version
 from metalda.training.checkpoint import Checkpoint
 from metalda.utils.checks import JsonObject
+from metalda.utils.processes import MOST_PROCESSES
 
 if sys.platform != "win32":
     import fcntl
@@ -207,7 +208,7 @@ def _completed(jobs: Sequence[Job], store: RunStore, data: Path | None, n_proces
             yield job
         return
     # Processes are spawned, because threads of the parent do not survive a fork.
-    with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(n_processes, MOST_PROCESSES), mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(_run, job, store, data): job for job in jobs}
         try:
             for future in as_completed(futures):

@@ -62,6 +62,7 @@ class TopicModel(DocumentTables):
         X: object,
         y: object = None,
         *,
+        labels: object = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 100,
         resume: bool = False,
@@ -76,6 +77,9 @@ class TopicModel(DocumentTables):
         y : optional
             Labels, if the corpus has none: one per document, lists of them, or an indicator matrix or frame.
             Models without labels ignore them.
+        labels : optional
+            Labels, in any form of y, if y is something else: the target of a classifier behind this step in a
+            pipeline. y is then ignored. `set_fit_request` and `set_transform_request` route them through a pipeline.
         checkpoint : path, optional
             Folder for the training state, saved every `checkpoint_every` iterations and when Ctrl-C ends training. Two
             fits cannot use one folder at the same time.
@@ -91,8 +95,8 @@ class TopicModel(DocumentTables):
             Ctrl-C ends training early and keeps the result so far, of all chains.
         """
         self._validate_params()
-        labels = y if self._reads_labels else None
-        corpus = read_input(self, X, labels, self.vocabulary, fitting=True, names_needed=self._needs_names)
+        given = (y if labels is None else labels) if self._reads_labels else None
+        corpus = read_input(self, X, given, self.vocabulary, fitting=True, names_needed=self._needs_names)
         if len(corpus) == 0:
             raise InputError("the corpus is empty: there is no document to learn from")
         if corpus.n_tokens == 0:
@@ -163,13 +167,15 @@ class TopicModel(DocumentTables):
             )
 
     @follows_set_output
-    def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> NDArray[np.float32]:
+    def fit_transform(
+        self, X: object, y: object = None, *, labels: object = None, **fit_params: Any
+    ) -> NDArray[np.float32]:
         """Fit, then transform the same documents without y.
 
         Labels given as y inform training only, so that a classifier behind this step in a pipeline does not see its
-        own target. The labels of a Corpus belong to its documents and are used for both.
+        own target. The labels of a Corpus belong to its documents and are used for both, and so are `labels`.
         """
-        return self.fit(X, y, **fit_params).transform(X)
+        return self.fit(X, y, labels=labels, **fit_params).transform(X, labels=labels)
 
     def validate(self, corpus: Corpus | None = None) -> Self:
         """Raise the errors that `fit` would raise for the parameters, and for the corpus if one is given."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from metalda.corpus import Corpus, Schema
 from metalda.errors import EmptyVocabularyError, InputError, MissingLabelsError
-from metalda.utils.frames import Frame, collect_frame, column_names, column_values
+from metalda.utils.frames import Frame, collect_frame, column_names, column_values, is_frame
 
 if TYPE_CHECKING:
     from metalda.models.transform import FoldingIn
@@ -49,6 +49,11 @@ def read_input(
         return _tokenize(Corpus.from_tokens, X, y, None if fitting else vocabulary)
     if isinstance(X, list | tuple) and not X:
         raise InputError("X is empty: there is no document in it")
+    if is_frame(X) and not hasattr(X, "columns"):  # a dataset, or a table of Arrow
+        raise InputError(
+            f"X is a {type(X).__name__}, which has columns: give Corpus.from_frame(X, text=..., labels=...), or the "
+            "column of the texts alone"
+        )
     names = getattr(X, "columns", ())
     has_names = len(names) > 0 and all(isinstance(name, str) for name in names)
     if has_names and not fitting and estimator.fitted_.named_words and not hasattr(estimator, "feature_names_in_"):
@@ -151,7 +156,7 @@ def _is_tokens(X: object) -> TypeGuard[Iterable[Sequence[str]]]:
 
 def _items(X: Any) -> Iterable[object]:
     """Return the documents of a list, an array of objects or strings, or a column of a frame; none for a matrix."""
-    if isinstance(X, list | tuple):
+    if isinstance(X, Sequence):  # a list, or a column of a dataset of Hugging Face
         return X
     if not hasattr(X, "ndim"):
         return X.to_list() if hasattr(X, "to_list") else ()  # a column of polars

@@ -61,17 +61,22 @@ class FoldingIn(Declaration):
 
     @follows_set_output
     @names_wrong_keywords()
-    def transform(self, X: object, y: object = None, *, client: Client | None = None) -> NDArray[np.float32]:
+    def transform(
+        self, X: object, y: object = None, *, labels: object = None, client: Client | None = None
+    ) -> NDArray[np.float32]:
         """Return the topic proportions of documents, one row each; rows sum to 1, less what hidden topics have.
 
         Out-of-vocabulary words are used if they have features (or vectors, in models that learn from these). Labels
-        in y may be typed as in `label_contrasts`. Labels that the model was not trained on are ignored with a warning.
-        Documents that lack a kind of label are a mixture over the label sets of the training documents. A row depends
-        on its own document only. With a `dask.distributed.Client` the documents are distributed over the workers of a
-        cluster. After a fit with several chains, documents are inferred in each, and their proportions averaged as in
-        `doc_topics_`. The columns are the topics of `topics()`: a merged topic has the sum of its parts.
+        are given as y, or as `labels`, which scikit-learn can route through a pipeline. They may be typed as in
+        `label_contrasts`. Labels that the model was not trained on are ignored with a warning. Documents that lack a
+        kind of label are a mixture over the label sets of the training documents. A row depends on its own document
+        only. With a `dask.distributed.Client` the documents are distributed over the workers of a cluster. After a fit
+        with several chains, documents are inferred in each, and their proportions averaged as in `doc_topics_`. The
+        columns are the topics of `topics()`: a merged topic has the sum of its parts.
         """
-        return self._infer_documents(self.to_corpus(X, y), self.fitted_, client)
+        if labels is not None and y is not None:
+            raise InputError("labels given twice: as y and as labels=; drop one")
+        return self._infer_documents(self.to_corpus(X, y if labels is None else labels), self.fitted_, client)
 
     def _infer_trained(self, X: object) -> NDArray[np.float32]:
         """Return the proportions of all topics of training, without curation."""

@@ -23,7 +23,7 @@ from metalda.errors import StorageError
 from metalda.storage.arrays import Contents, Unread, checksum, load_arrays, plain, save_arrays
 from metalda.storage.locations import PathLike, Remote, locate
 from metalda.storage.lock import LOCK, alone
-from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, require_regular
+from metalda.storage.manifest import ArrayFile, decode, encode, is_manifest, replace_file, require_regular
 from metalda.utils.checks import Array, JsonObject
 
 Layout = Literal["safetensors", "npy"]
@@ -205,7 +205,7 @@ def _replace(
         _write_bytes(staged, encode(kind, files, document))
         with alone(folder):  # of two saves, the later one replaces the earlier one and deletes its files
             old = _named_files(manifest_path, kind)
-            os.replace(staged, manifest_path)
+            replace_file(staged, manifest_path)
     except BaseException:
         # an interrupt may arrive just after the manifest was replaced: then the new files are the save
         if not _is_current(manifest_path, token):

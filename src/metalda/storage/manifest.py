@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from metalda.storage.locations import Remote
 from metalda.utils.checks import JsonObject
 
 VERSION = 1
+_WAITS = (0.01, 0.03, 0.1, 0.3, 1.0) if os.name == "nt" else ()  # seconds
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,16 @@ def _array_file(path: Path | Remote, name: str, entry: object) -> ArrayFile:
     return ArrayFile(arrays, size, crc32)
 
 
+def replace_file(new: Path, old: Path) -> None:
+    """Put a new file in the place of an old one; on Windows that has to wait while somebody reads the old one."""
+    for seconds in _WAITS:
+        with suppress(PermissionError):
+            os.replace(new, old)
+            return
+        time.sleep(seconds)
+    os.replace(new, old)
+
+
 @contextmanager
 def replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
     """Write a new file that replaces the old one once it is complete and synced to disk."""
@@ -134,7 +146,7 @@ def replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(staged, target)
+        replace_file(staged, target)
     except BaseException as error:
         with suppress(OSError):
             staged.unlink()

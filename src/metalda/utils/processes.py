@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -16,6 +17,7 @@ from multiprocessing import connection, get_context, parent_process
 
 from metalda.errors import InputError
 
+MOST_PROCESSES = 61 if sys.platform == "win32" else 1 << 16  # of a pool: Windows waits for 63 handles at a time
 _function: Callable[..., None] | None = None  # set in worker processes
 
 
@@ -36,7 +38,7 @@ def run_in_processes(function: Callable[..., None], items: Iterable[tuple[object
             f"define it in a module, or use n_jobs=1 ({' '.join(str(error).split())})"
         ) from error
     running: set[Future[None]] = set()
-    pool = ProcessPoolExecutor(n_jobs, get_context("spawn"), _start, (function,))
+    pool = ProcessPoolExecutor(min(n_jobs, MOST_PROCESSES), get_context("spawn"), _start, (function,))
     try:
         for item in items:
             running.add(pool.submit(_call, *item))

@@ -5,10 +5,27 @@ Documents and labels are untrusted: they may contain escape sequences that contr
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 
 _JOINERS = "\u200c\u200d"  # parts of words in Persian and in Indic scripts; harmless
 _LONGEST = 60
+
+
+_LOOK_ALIKES = {"–": "-", "−": "-", "…": "...", "≤": "<=", "≥": ">=", "×": "x", "·": "*"}  # in metalda's own texts
+LOOK_ALIKE = "metalda.look_alike"  # the name of this way to encode what an encoding does not have
+
+
+def _encode_look_alikes(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace characters that an encoding does not have by similar ones, and others by escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    texts = (_LOOK_ALIKES.get(c) or c.encode("ascii", "backslashreplace").decode() for c in missing)
+    return "".join(texts), error.end
+
+
+codecs.register_error(LOOK_ALIKE, _encode_look_alikes)
 
 
 def clean(text: str) -> str:
