@@ -107,7 +107,7 @@ def effects(
     else:
         table = _effects_of(fitted, interval, label, top, features)
     if plot is not None:
-        from metalda.evaluation.plots import save_figure
+        from metalda.evaluation.figures import save_figure
 
         drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
         save_figure(drawn.figure, plot)
@@ -132,7 +132,7 @@ def _check_choice(
         return
     if proportions:
         raise InputError("--plot shows effects and contrasts; leave out --proportions")
-    from metalda.evaluation.plots import check_figure_path
+    from metalda.evaluation.figures import check_figure_path
 
     check_figure_path(plot)
 

@@ -98,7 +98,8 @@ def prevalence(
     Intervals describe the expected proportion, not that of a single document.
     """
     import metalda
-    from metalda.evaluation.plots import check_figure_path, of_topics, save_figure
+    from metalda.evaluation.figures import check_figure_path, save_figure
+    from metalda.evaluation.plots import of_topics
     from metalda.models.effects import require_effects
     from metalda.models.prevalence import N_POINTS, require_columns
 
