@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from repository import ROOT
+
+NOTEBOOKS = ROOT / "examples" / "notebooks"
+NAMES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
@@ -79,3 +84,33 @@ def test_without_widgets_a_bar_is_text_and_no_warning(tmp_path: Path) -> None:
     shown = texts(outputs)
     assert "80/80" in shown
     assert "IProgress" not in shown
+
+
+def cells_of(notebook: Any) -> list[tuple[str, str]]:
+    return [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
+
+
+def test_every_notebook_has_a_script() -> None:
+    assert sorted(path.stem for path in NOTEBOOKS.glob("*.py")) == NAMES
+    assert len(NAMES) >= 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_equals_its_script_and_has_no_outputs(name: str) -> None:
+    jupytext = pytest.importorskip("jupytext")
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of jupytext, about ids of cells
+        script = jupytext.read(NOTEBOOKS / f"{name}.py")
+    assert cells_of(notebook) == cells_of(script), f"jupytext --to ipynb examples/notebooks/{name}.py"
+    assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"  # as in Colab
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_runs_and_shows_results(name: str, tmp_path: Path) -> None:
+    notebook = execute(nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4), tmp_path)
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    assert any("of a pandas DataFrame" in output.get("data", {}).get("text/html", "") for output in outputs)
+    assert not [output for output in outputs if output["output_type"] == "error"]
