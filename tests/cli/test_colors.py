@@ -19,7 +19,7 @@ from metalda.utils.terminal import width
 
 ESCAPES = re.compile(r"\x1b\[([\d;]*)m")
 BOLD, DIM = "1", "2"
-RAISES, LOWERS, BEST, BAR = "38;5;166", "38;5;32", "1;38;5;28", "38;5;32"
+RAISES, LOWERS, BEST, BAR = "38;5;166", "38;5;32", "1;38;5;34", "38;5;32"
 
 Terminal = Callable[..., str]
 

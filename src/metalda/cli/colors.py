@@ -18,7 +18,7 @@ from metalda.cli.layout import Line
 _STYLES = {
     "header": Style(bold=True),
     "name": Style(bold=True),
-    "best": Style(bold=True, color="color(28)"),
+    "best": Style(bold=True, color="color(34)"),
     "bar": Style(color="color(32)"),
     "raises": Style(color="color(166)"),
     "lowers": Style(color="color(32)"),

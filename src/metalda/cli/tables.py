@@ -234,7 +234,7 @@ def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -
     rows = zip(table["background"], table["words"], strict=True)
     words = (BACKGROUND if is_background else joined(own) for is_background, own in rows)
     names, cells = zip(*columns, ("words", words), strict=True)
-    print_table(names, list(zip(*cells, strict=True)), left=(BAR,))
+    print_table(names, list(zip(*cells, strict=True)), left=(BAR, "name", "label"))
     print_notes(model)
     print_similar(model, " (metalda correlations)")
 
