@@ -10,8 +10,8 @@ N_MODULES = 28
 TITLE = "Docstrings of Python's standard library"
 
 
-def write_demo(path: Path) -> None:
-    """Fit MetaLDA and LDA to docstrings, and write the report."""
+def write_demo(path: Path) -> Any:
+    """Fit MetaLDA and LDA to docstrings, write the report, and return the MetaLDA."""
     import metalda
     from metalda import LDA, MetaLDA
 
@@ -25,10 +25,11 @@ def write_demo(path: Path) -> None:
     model = MetaLDA(20, n_iter=1500, **settings).fit(corpus)
     plain = LDA(20, n_iter=500, **settings).fit(corpus)
     metalda.write_report(model, path, corpus, models=[plain], title=TITLE, max_documents=700)
+    return model
 
 
 def on_files(files: Any, *, config: Any, **_: Any) -> Any:
-    """Add the report to the files of the site. mkdocs calls this once for each build, and `mkdocs serve` builds often."""
+    """Add the report to the files of the site. mkdocs calls this for each build, and `mkdocs serve` builds often."""
     from mkdocs.structure.files import File
 
     digest = hashlib.sha256()

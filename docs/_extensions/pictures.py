@@ -28,7 +28,7 @@ WIDTH, HEIGHT = 1200, 760
 VIEWS = {  # of the report, by the name of the picture: the address, and the heading at the top of the picture
     "report": ("", "Map of topics"),
     "report-labels": ("labels", "Effects"),
-    "report-topic": ("topic/7", None),
+    "report-topic": ("topic/{asyncio}", None),
     "report-documents": ("documents", None),
 }
 COMMANDS = {  # by the name of the picture: the width and the command
@@ -87,13 +87,15 @@ def browser() -> Iterator[Any]:
 def picture_report(folder: Path) -> None:
     """Take pictures of the views of the demo report, light and dark."""
     page_file = folder / "report.html"
-    write_demo(page_file)
+    proportions = write_demo(page_file).label_proportions()
+    of_asyncio = proportions[proportions["label"] == "asyncio"]
+    topics = {"asyncio": of_asyncio.loc[of_asyncio["proportion"].idxmax(), "topic"]}
     with browser() as opened:
         for scheme, suffix in (("light", ""), ("dark", "-dark")):
             context = opened.new_context(color_scheme=scheme, viewport={"width": WIDTH, "height": HEIGHT})
             page = context.new_page()
             for name, (view, heading) in VIEWS.items():
-                page.goto(f"{page_file.as_uri()}#/{view}")
+                page.goto(f"{page_file.as_uri()}#/{view.format(**topics)}")
                 page.wait_for_function("() => document.getElementById('main').dataset.shown === location.hash")
                 page.wait_for_function(
                     "() => [...document.querySelectorAll('.chart')].every(c => c.querySelector('svg.picture > *'))"
@@ -185,7 +187,7 @@ def as_svg(shown: str, command: str, columns: int) -> str:
 
     console = Console(record=True, width=columns, file=io.StringIO())
     console.print(Text.assemble(("$ ", "dim"), (command, "bold")), soft_wrap=True)
-    console.print(Text.from_ansi(shown), soft_wrap=True)
+    console.print(Text.from_ansi(shown))
     svg = console.export_svg(title="metalda", unique_id="terminal")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
     return re.sub(r"\n\s*\n+", "\n", svg.replace("Fira Code,", "ui-monospace, Menlo, Consolas,"))
