@@ -193,9 +193,21 @@ def as_svg(shown: str, command: str, columns: int) -> str:
     return re.sub(r"\n\s*\n+", "\n", svg.replace("Fira Code,", "ui-monospace, Menlo, Consolas,"))
 
 
+def picture_effects(folder: Path) -> None:
+    """Draw the effects of modules, the first picture of the README."""
+    file = folder / "effects.png"
+    subprocess.run([sys.executable, DOCS.parent / "examples" / "effects_plot.py", file], check=True)
+    shrink(file.read_bytes(), IMAGES / "effects.png")
+
+
 def main(asked: list[str]) -> None:
     """Make the pictures that are asked for, or all."""
-    kinds = {"report": picture_report, "terminal": picture_terminal, "notebook": picture_notebook}
+    kinds = {
+        "report": picture_report,
+        "terminal": picture_terminal,
+        "notebook": picture_notebook,
+        "effects": picture_effects,
+    }
     with tempfile.TemporaryDirectory() as folder:
         for kind, make in kinds.items():
             if not asked or kind in asked:
