@@ -34,6 +34,7 @@ SELF_CONTAINED = [
     "integrations.md",
     "models.md",
     "scaling.md",
+    "security.md",
     "start.md",
 ]  # the others read files that readers have
 QUICK = {"effects.md", "models.md", "start.md"}  # not slow
@@ -76,6 +77,13 @@ def test_python_of_the_documents_runs(name: str) -> None:
         ):
             continue
         exec(compile(block, name, "exec"), namespace)
+
+
+def test_every_guide_has_a_picture_or_printed_output() -> None:
+    nav = repository_text("mkdocs.yml").partition("  - Guides:\n")[2].partition("\n  - Models:")[0]
+    pages = re.findall(r"[\w/-]+\.md", nav)
+    assert len(pages) > 15
+    assert [page for page in pages if not re.search(r"^(```text\n.|!\[)", repository_text(f"docs/{page}"), re.M)] == []
 
 
 SOURCES = Path(metalda.__file__).parent

@@ -82,7 +82,7 @@ loaded = [name.removeprefix("metalda.cli.") for name in sys.modules if name.star
 loaded += [name for name in ("numba", "sklearn", "scipy", "pandas") if name in sys.modules]
 print("LOADED", *loaded)
 """
-SHARED = {"app", "errors", "model_options", "options", "tables"}
+SHARED = {"app", "errors", "layout", "model_options", "options", "tables"}
 
 
 def loaded(*arguments: str, **environment: str) -> set[str]:

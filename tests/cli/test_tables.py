@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from cli.helpers import Run, Write
 from metalda.cli import tables
+from metalda.cli.layout import Cell, table_lines, text_of
 from metalda.utils import terminal as text
 
 HOSTILE = "\x1b[31mred\x1b[0m\x07\u009b2J\u202egnp.exe"
@@ -41,6 +43,11 @@ def test_width_counts_columns_of_the_terminal() -> None:
     assert text.width("e\u0301") == 1
 
 
+def lines_of(header: Sequence[str], rows: Sequence[Sequence[str]], left: set[str], columns: int) -> list[str]:
+    cells = [[Cell(cell) for cell in row] for row in rows]
+    return [text_of(line) for line in table_lines(header, cells, left, columns)]
+
+
 cells = st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=30)
 
 
@@ -48,7 +55,7 @@ cells = st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=3
 def test_columns_are_aligned_and_the_last_one_wraps(rows: list[tuple[str, str, str]], columns: int) -> None:
     rows = [tuple(text.clean(cell) for cell in row) for row in rows]
     header = ("name", "n", "words")
-    lines = tables.table_lines(header, rows, {"name"}, columns)
+    lines = lines_of(header, rows, {"name"}, columns)
     fixed = [max(text.width(row[j]) for row in (header, *rows)) for j in (0, 1)]
     room = max(columns - sum(fixed) - 4, 20)
     assert all(text.width(line) <= sum(fixed) + 4 + room for line in lines)
@@ -59,7 +66,7 @@ def test_columns_are_aligned_and_the_last_one_wraps(rows: list[tuple[str, str, s
 
 def test_wrapping_loses_nothing() -> None:
     words = " ".join(f"word{i}," for i in range(40))
-    lines = tables.table_lines(("topic", "words"), [("0", words)], set(), 50)
+    lines = lines_of(("topic", "words"), [("0", words)], set(), 50)
     assert " ".join(line[7:] for line in lines[1:]) == words
     assert max(map(len, lines)) <= 50
 

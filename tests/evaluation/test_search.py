@@ -12,7 +12,7 @@ import pytest
 from contracts import FEATURES, PETS, SKIES
 from metalda import LDA, Corpus, MetaLDA, compare, plot_search, search_k, stability
 from metalda.errors import InputError, MissingExtraError
-from metalda.evaluation.plots import check_figure_path, save_figure
+from metalda.evaluation.figures import check_figure_path, save_figure
 from metalda.evaluation.runs import InterruptedRuns
 from metalda.models.base import TopicModel
 

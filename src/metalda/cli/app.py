@@ -57,6 +57,7 @@ COMMANDS = (
     Entry("reproduce", "Evaluate", "Run the experiments of the MetaLDA paper."),
 )
 
+_WHOLE = 1000  # characters of a summary, which is a sentence
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 
 
@@ -97,6 +98,15 @@ class _CommandToComplete(Command):
             return super().shell_complete(ctx, incomplete)
         (entry,) = (entry for entry in COMMANDS if entry.name == self.name)
         return load_command(entry).shell_complete(ctx, incomplete)
+
+
+class _Group(TyperGroup):
+    """Commands of a group, such as those of ``metalda validate``, listed with whole summaries."""
+
+    def format_commands(self, ctx: Click, formatter: Click) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in commands if each])
 
 
 class _Commands(TyperGroup):
@@ -158,7 +168,7 @@ def load_command(entry: Entry, *, completing: bool = False) -> TyperCommand | Ty
     A module with `COMMANDS` is a group of commands, such as ``metalda validate score``.
     """
     module = import_module(f"metalda.cli.{entry.module}")
-    loaded = typer.Typer(rich_markup_mode=None, add_completion=False)
+    loaded = typer.Typer(cls=_Group, rich_markup_mode=None, add_completion=False)
     if hasattr(module, "COMMANDS"):
         loaded.callback(help=entry.summary, epilog=module.EPILOG)(lambda: None)
         for name, function in module.COMMANDS.items():

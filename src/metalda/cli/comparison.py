@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,6 +11,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.data import ReadingOptions, WordFiles
+from metalda.cli.layout import Cell
 from metalda.cli.model_options import ModelOptions
 from metalda.cli.options import EVALUATION, Draws, Format, Unseen
 from metalda.errors import InputError
@@ -159,13 +160,14 @@ class Column(NamedTuple):
     measure: str
     form: str
     meaning: str
+    best: Callable[[Iterable[float]], float] | None = None  # max or min, where one end is better
     factor: int = 1
 
 
 _CLASSIFIER = "of a logistic regression on topic proportions that were inferred without labels; higher is better"
 _LABEL_COLUMNS = {  # by the measure that suits the labels
-    "accuracy": Column("accuracy", "label_score", ".3f", f"accuracy {_CLASSIFIER}"),
-    "micro-F1": Column("micro-F1", "label_score", ".3f", f"micro-averaged F1 over all labels {_CLASSIFIER}"),
+    "accuracy": Column("accuracy", "label_score", ".3f", f"accuracy {_CLASSIFIER}", max),
+    "micro-F1": Column("micro-F1", "label_score", ".3f", f"micro-averaged F1 over all labels {_CLASSIFIER}", max),
 }
 _BASELINE = Column(
     "words", "label_baseline", ".3f", "the same of a logistic regression on the words (tf-idf), no topics"
@@ -176,12 +178,14 @@ _BEFORE_LABELS = (
         "perplexity",
         ",.1f",
         "of every second token of the held-out documents, given the other tokens and the labels; lower is better",
+        min,
     ),
     Column(
         "coherence",
         "coherence",
         ".3f",
         "mean NPMI of the 10 top words of a topic, in the training documents; higher is better",
+        max,
     ),
     Column("diversity", "diversity", ".3f", "share of distinct words among the 25 top words of all topics"),
 )
@@ -191,12 +195,14 @@ BY_SIZE = (
         "exclusivity",
         ".3f",
         "share of a topic in the probability of its 10 top words, among all topics; higher is better",
+        max,
     ),
     Column(
         "stability",
         "stability",
         ".3f",
         "agreement of the topics of different seeds, by their 10 top words; higher is better",
+        max,
     ),
 )
 _AGREEMENT = (
@@ -205,6 +211,7 @@ _AGREEMENT = (
         "nmi",
         ".3f",
         "agreement of the most probable topic of a training document with its hidden labels; 1 is complete",
+        max,
     ),
     Column(
         "purity",
@@ -224,7 +231,7 @@ _TIME = Column(
     "seconds_per_iteration",
     ",.2f",
     "milliseconds; mean over the second half of training",
-    1000,
+    factor=1000,
 )
 
 
@@ -252,14 +259,28 @@ def print_comparison(
     background = [_BACKGROUND] if any(row["background"] for row in rows) else []
     columns = (*_BEFORE_LABELS, *more, *of_labels, *agreement, *background, _TIME)
     header = (*names, *(column.title for column in columns))
-    cells = [(*(_name(row[name]) for name in names), *(_figure(row, column) for column in columns)) for row in rows]
+    best = {column.title: _best(rows, column) for column in columns}
+    cells: list[Sequence[str | Cell]] = [
+        (
+            *(_name(row[name]) for name in names),
+            *(Cell(_figure(row, each), "best" if row[each.measure] in best[each.title] else "") for each in columns),
+        )
+        for row in rows
+    ]
     print()
-    tables.print_table(header, cells, left=("model",))
-    print("\nMeans over seeds ± standard deviations.\n")
+    tables.print_table(header, cells, left=("model",), turn=True)
+    shown = " The best mean of a measure is bold." if tables.on_terminal() and any(best.values()) else ""
+    print(f"\nMeans over seeds ± standard deviations.{shown}\n")
     tables.print_table(("column", "meaning"), [(column.title, column.meaning) for column in columns], left=("column",))
     runs = tables.count(len(comparison.runs), "run")
     reused = f", {comparison.n_found:,} reused" if comparison.n_found else ""
     print(f"\n{runs}{reused}. Saved to {clean(str(output))}: comparison.csv and comparison.json.")
+
+
+def _best(rows: Sequence[JsonObject], column: Column) -> set[float]:
+    """Return the best mean of a measure, if one end is better and the rows differ."""
+    means = {row[column.measure] for row in rows} - {None}
+    return {column.best(means)} if column.best is not None and len(means) > 1 else set()
 
 
 def _name(value: str | int) -> str:

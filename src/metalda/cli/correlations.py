@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.data import NewDocumentOptions
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.utils.terminal import short
 
@@ -62,14 +63,13 @@ def correlations(
 
 
 def _print(table: pd.DataFrame, interval: float) -> None:
-    from metalda.cli.effects import ends
+    from metalda.cli.effects import signed_cells
 
-    rows = [
+    rows: list[Sequence[str | Cell]] = [
         (
             _topic(row, ""),
             _topic(row, "other_"),
-            f"{row['correlation']:+.2f}" if math.isfinite(row["correlation"]) else "–",  # of a single document
-            ends(row["low"], row["high"], "+.2f"),
+            *signed_cells(row["correlation"], row["low"], row["high"], "+.2f"),
             f"{row['similarity']:.2f}",
         )
         for row in table.to_dict("records")

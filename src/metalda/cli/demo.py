@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.layout import Cell
 from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
@@ -93,10 +94,13 @@ def _print_effects(model: TopicModel) -> None:
     print("\nLabel effects: the expected share of a topic compared with an average module (90 % interval).\n")
     rows = [
         (
-            short(row["label"]),
+            Cell(short(row["label"]), "name"),
             str(row["topic"]),
             f"{row['proportion']:.0%}",
-            f"{row['difference']:+.0f} ({ends(row['difference_low'], row['difference_high'], '+.0f')})",
+            Cell(
+                f"{row['difference']:+.0f} ({ends(row['difference_low'], row['difference_high'], '+.0f')})",
+                tables.sign_style(row["difference"], row["difference_low"], row["difference_high"]),
+            ),
             tables.describe_topic(model, row["topic"], 6),
         )
         for row in effects.to_dict("records")

@@ -8,6 +8,7 @@ import typer
 
 from metalda.cli import options, tables
 from metalda.cli.data import NewDocumentOptions
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.utils.terminal import short
 
@@ -58,7 +59,7 @@ def documents(
         name = "id" if "id" in table else "document"
         rows = [
             (
-                short(str(row.get("name") or row["topic"])),
+                Cell(short(str(row.get("name") or row["topic"])), "name"),
                 f"{row['proportion']:.2f}",
                 short(str(row[name])),
                 _beginning(row["text"], characters),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.factors import written_factor
@@ -107,7 +108,7 @@ def effects(
     else:
         table = _effects_of(fitted, interval, label, top, features)
     if plot is not None:
-        from metalda.evaluation.plots import save_figure
+        from metalda.evaluation.figures import save_figure
 
         drawn = metalda.plot_effects(fitted, label, contrast=sides, features=features, interval=interval)
         save_figure(drawn.figure, plot)
@@ -132,7 +133,7 @@ def _check_choice(
         return
     if proportions:
         raise InputError("--plot shows effects and contrasts; leave out --proportions")
-    from metalda.evaluation.plots import check_figure_path
+    from metalda.evaluation.figures import check_figure_path
 
     check_figure_path(plot)
 
@@ -183,33 +184,36 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     """Print effects or proportions as a table; the words of a topic are in its first row."""
     kind = table.columns[0] if table.columns[0] in ("label", "feature") else None
     proportions = "effect" not in table
+    lengths = iter(tables.bars(table["proportion"])) if proportions and tables.shows_bars() else None
     rows, previous = [], None
     for row in table.to_dict("records"):
         own = (row["topic"], row[kind] if proportions else None)  # proportions are listed by label
-        words = "" if own == previous else tables.describe_topic(model, row["topic"], 5)
+        words = Cell("") if own == previous else tables.describe_topic(model, row["topic"], 5)
         previous = own
-        cells = [short(row[kind])] if kind else []
+        cells: list[str | Cell] = []
         if proportions:
-            cells += [f"{row['proportion']:.3f}", ends(row["low"], row["high"], ".3f")]
+            cells += [short(row["label"]), f"{row['proportion']:.3f}"]
+            cells += [next(lengths)] if lengths else []
+            cells.append(ends(row["low"], row["high"], ".3f"))
         else:
+            effect = _factor_cells(row["effect"], row["low"], row["high"])
+            cells += [Cell(short(row[kind]), effect[1].style)] if kind else []
             if "difference" in row:
-                cells += [
-                    _number(100 * row["difference"], "+.1f"),
-                    ends(100 * row["difference_low"], 100 * row["difference_high"], "+.1f"),
-                ]
-            cells += [written_factor(row["effect"]), _factors(row["low"], row["high"])]
+                value, *points = (100 * row[name] for name in ("difference", "difference_low", "difference_high"))
+                cells += signed_cells(value, points[0], points[1], "+.1f")
+            cells += effect
         if "chains" in row:
             cells += tables.chain_cells(model, [row["chains"]])
         rows.append((str(row["topic"]), *cells, words))
     if kind is None and len(table):
         print(f"{short(table['first'].iloc[0])} vs. {short(table['second'].iloc[0])}:\n")
     named, level = (kind,) if kind else (), f"{interval:.0%} interval"
-    values = ["proportion", level] if proportions else ["effect", level]
+    values = ["proportion", *([tables.BAR] if lengths else []), level] if proportions else ["effect", level]
     if "difference" in table:
         values = ["difference (%)", level, *values]
     if "chains" in table:
         values.append("chains")
-    tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=named)
+    tables.print_table(("topic", *named, *values, "words of the topic"), rows, left=(*named, tables.BAR))
     tables.print_notes(model)
     if table["low"].isna().all():
         print("\nThese effects have no intervals" + _reason(model) + ".")
@@ -260,8 +264,17 @@ def _number(value: float, style: str) -> str:
     return f"{value:{style}}" if math.isfinite(value) else "–"
 
 
-def _factors(low: float, high: float) -> str:
-    return f"{written_factor(low)} to {written_factor(high)}" if math.isfinite(low) else "–"
+def _factor_cells(effect: float, low: float, high: float) -> list[Cell]:
+    """Return an effect on the log scale and its interval as cells with factors."""
+    sign = tables.sign_style(effect, low, high)
+    interval = f"{written_factor(low)} to {written_factor(high)}" if math.isfinite(low) else "–"
+    return [Cell(written_factor(effect), sign), Cell(interval, sign if sign == "uncertain" else "")]
+
+
+def signed_cells(value: float, low: float, high: float, style: str) -> list[Cell]:
+    """Return an effect and its interval as cells: on a terminal its sign has a color, and an uncertain one is dim."""
+    sign = tables.sign_style(value, low, high)
+    return [Cell(_number(value, style), sign), Cell(ends(low, high, style), sign if sign == "uncertain" else "")]
 
 
 def ends(low: float, high: float, style: str) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.effects import ends
+from metalda.cli.effects import ends, signed_cells
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import clean, short
@@ -97,7 +98,8 @@ def prevalence(
     Intervals describe the expected proportion, not that of a single document.
     """
     import metalda
-    from metalda.evaluation.plots import check_figure_path, of_topics, save_figure
+    from metalda.evaluation.figures import check_figure_path, save_figure
+    from metalda.evaluation.plots import of_topics
     from metalda.models.effects import require_effects
     from metalda.models.prevalence import N_POINTS, require_columns
 
@@ -213,10 +215,13 @@ def _print_table(model: TopicModel, table: pd.DataFrame, columns: list[str], int
     differences = "reference" in table
     style = "+.3f" if differences else ".3f"
     for row in table.to_dict("records"):
-        words = "" if row["topic"] == previous else tables.describe_topic(model, row["topic"], 5)
+        words = Cell("") if row["topic"] == previous else tables.describe_topic(model, row["topic"], 5)
         previous = row["topic"]
-        cells = [short(_text(row[column])) for column in columns]
-        cells += [f"{row['mean']:{style}}", ends(row["low"], row["high"], style)]
+        cells: list[str | Cell] = [short(_text(row[column])) for column in columns]
+        if differences:
+            cells += signed_cells(row["mean"], row["low"], row["high"], style)
+        else:
+            cells += [f"{row['mean']:{style}}", ends(row["low"], row["high"], style)]
         if "chains" in row:
             cells += tables.chain_cells(model, [row["chains"]])
         rows.append((str(row["topic"]), *cells, words))

@@ -64,7 +64,8 @@ def search(
     or repeat. Results are saved and runs are resumed as in metalda compare.
     """
     from metalda.evaluation.comparison import models_by_size, table_by_size
-    from metalda.evaluation.plots import check_figure_path, plot_search, save_figure
+    from metalda.evaluation.figures import check_figure_path, save_figure
+    from metalda.evaluation.plots import plot_search
 
     sizes = options.whole_numbers(topics, "--topics")
     if plot is not None:

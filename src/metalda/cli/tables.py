@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metalda.cli.layout import Cell, Span, bar, cell_of, fits, record_lines, spans, table_lines, text_of
 from metalda.cli.options import Format
 from metalda.utils.csv_writer import write_csv
-from metalda.utils.terminal import clean, short, width
+from metalda.utils.terminal import clean, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,66 +24,61 @@ if TYPE_CHECKING:
     from metalda.models.fitted import Parameters
     from metalda.utils.table import Table
 
-_GAP = "  "
-_NARROWEST = 20
+BAR = ""  # the title of a column of bars
+_WIDE = 80  # narrower windows have no bars
 _MOST_PAIRS = 5  # of similar topics
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Iterable[str] = ()) -> None:
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, left: Iterable[str] = (), turn: bool = False
+) -> None:
     """Print aligned text that fits the terminal: the last column wraps, others are right-aligned unless in `left`.
 
-    Control characters are escaped here, whatever the cells contain.
+    On a terminal the cells have their styles, and a table that is wider than the window is printed as records; with
+    `turn`, a table of figures, its rows become columns first. Control characters are escaped here, whatever the cells
+    contain.
     """
-    header, cells = [clean(name) for name in header], [[clean(cell) for cell in row] for row in rows]
-    for line in table_lines(header, cells, set(map(clean, left)), shutil.get_terminal_size((100, 24)).columns):
-        print(line)
+    header, cells = [clean(name) for name in header], [[cell_of(cell) for cell in row] for row in rows]
+    aligned, columns = set(map(clean, left)), terminal_columns()
+    if not on_terminal():
+        for line in table_lines(header, cells, aligned, columns):
+            print(text_of(line))
+        return
+    from metalda.cli.colors import print_lines
+
+    if turn and not fits(header, cells, columns):
+        first, *cells = map(list, zip(*([Cell(name) for name in header], *cells), strict=True))
+        header = [cell.text for cell in first]
+        aligned = {header[0]}
+    is_wide = fits(header, cells, columns)
+    print_lines(table_lines(header, cells, aligned, columns) if is_wide else record_lines(header, cells, columns))
 
 
-def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], left: set[str], columns: int) -> list[str]:
-    """Return the lines of a table, header first. Cells contain no control characters."""
-    fixed = [max(width(row[j]) for row in (header, *rows)) for j in range(len(header) - 1)]
-    used = sum(fixed) + len(_GAP) * len(fixed)
-    room = max(columns - used, _NARROWEST)
-    lines = []
-    for row in (header, *rows):
-        cells = [_pad(text, size, name in left) for text, size, name in zip(row, fixed, header, strict=False)]
-        first, *rest = _wrap(row[-1], room)
-        lines.append(_GAP.join([*cells, first]).rstrip())
-        lines += [" " * used + line for line in rest]
-    return lines
+def on_terminal() -> bool:
+    """Return whether the output is a terminal, which shows styles."""
+    return sys.stdout.isatty()
 
 
-def _pad(text: str, size: int, left: bool) -> str:
-    space = " " * (size - width(text))
-    return text + space if left else space + text
+def terminal_columns() -> int:
+    """Return the width of the window, or 100 without one."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
-def _wrap(text: str, room: int) -> list[str]:
-    """Return lines of at most `room` columns, broken at spaces if possible."""
-    lines, line = [], ""
-    for word in text.split(" "):
-        joined = f"{line} {word}" if line else word
-        if width(joined) <= room:
-            line = joined
-            continue
-        if line:
-            lines.append(line)
-        line = word
-        while width(line) > room:
-            cut = _columns(line, room)
-            lines.append(line[:cut])
-            line = line[cut:]
-    return [*lines, line]
+def print_heading(before: str, cell: Cell) -> None:
+    """Print a line above a table, and an empty line. Both texts contain no control characters."""
+    if not on_terminal():
+        print(f"{before}{cell.text}\n")
+        return
+    from metalda.cli.colors import print_lines
+
+    print_lines([[Span(before), *spans(cell)], []])
 
 
-def _columns(text: str, room: int) -> int:
-    """Return the number of characters that fit, at least one."""
-    used = 0
-    for i, character in enumerate(text):
-        used += width(character)
-        if used > room:
-            return max(i, 1)
-    return len(text)
+def sign_style(value: float, low: float, high: float) -> str:
+    """Return the style of an effect: its sign, unless its interval contains 0."""
+    if low <= 0 <= high:
+        return "uncertain"
+    return "raises" if value > 0 else "lowers" if value < 0 else ""
 
 
 def print_json(value: object) -> None:
@@ -191,7 +187,7 @@ def top_words(model: TopicModel, topic: int, top_n: int) -> list[str]:
     return list(model._topic_words(topic, top_n)["word"])
 
 
-def describe_topic(model: TopicModel, topic: int, top_n: int) -> str:
+def describe_topic(model: TopicModel, topic: int, top_n: int) -> Cell:
     """Return the most probable words of a topic as a cell of a table, after its name if it has one."""
     fitted = model.fitted_
     name = fitted.topic_names[fitted.find_topic(topic)] if fitted.topic_names else None
@@ -206,9 +202,9 @@ def topic_cell(model: TopicModel, topic: int, top_n: int) -> str:
     return BACKGROUND if is_background else joined(top_words(model, topic, top_n))
 
 
-def with_name(name: str | None, words: str) -> str:
+def with_name(name: str | None, words: str) -> Cell:
     """Return the words of a topic after its name, if it has one."""
-    return f"{short(name)}: {words}" if name else words
+    return Cell(f"{short(name)}: {words}", "name", len(short(name))) if name else Cell(words)
 
 
 def joined(words: str | Iterable[str]) -> str:
@@ -224,11 +220,13 @@ def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -
 
     table = model._topics(top_n, words_by)
     table = table.take(np.lexsort((-np.asarray(table["share"]), table["background"])))
-    columns: list[tuple[str, Iterable[str]]] = [
+    columns: list[tuple[str, Iterable[str | Cell]]] = [
         ("topic", map(str, table["topic"])),
         ("share", (f"{share:.1%}" for share in table["share"])),
     ]
-    columns += [(kind, map(short, table[kind])) for kind in ("name", "label") if kind in table]
+    if shows_bars():
+        columns.append((BAR, bars(table["share"])))
+    columns += [(kind, named(table[kind])) for kind in ("name", "label") if kind in table]
     if "chains" in table:
         columns.append(("chains", chain_cells(model, table["chains"])))
     if "merged" in table:
@@ -236,9 +234,31 @@ def print_topics(model: TopicModel, top_n: int, words_by: str = "probability") -
     rows = zip(table["background"], table["words"], strict=True)
     words = (BACKGROUND if is_background else joined(own) for is_background, own in rows)
     names, cells = zip(*columns, ("words", words), strict=True)
-    print_table(names, list(zip(*cells, strict=True)))
+    print_table(names, list(zip(*cells, strict=True)), left=(BAR, "name", "label"))
     print_notes(model)
     print_similar(model, " (metalda correlations)")
+
+
+def shows_bars() -> bool:
+    """Return whether the output is a terminal that is wide enough for bars and has their characters."""
+    if not on_terminal() or terminal_columns() < _WIDE:
+        return False
+    try:
+        bar(0.99, 1).text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def bars(shares: Iterable[float]) -> list[Cell]:
+    """Return a bar for each share, as cells of the column `BAR`."""
+    shares = list(shares)
+    return [bar(share, max(shares)) for share in shares]
+
+
+def named(names: Iterable[str]) -> list[Cell]:
+    """Return names as cells of a table; they are bold on a terminal."""
+    return [Cell(short(name), "name") for name in names]
 
 
 def print_similar(model: TopicModel, see: str = "") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import short
@@ -73,7 +74,7 @@ def _print_topic(model: TopicModel, topic: int, top_n: int, words_by: str, forma
 
     def show() -> None:
         if name := named.get("name"):
-            print(f"Topic {topic}: {short(name)}\n")
+            tables.print_heading(f"Topic {topic}: ", Cell(short(name), "name"))
         scores = [name for name in table.columns if name != "word"]
         rows = [(*(f"{row[name]:.4f}" for name in scores), short(row["word"])) for row in words]
         tables.print_table((*scores, "word"), rows)
@@ -92,7 +93,7 @@ def _print_seeds(model: TopicModel, format: Format, raw: bool) -> None:
         rows = [
             (
                 str(row["topic"]),
-                short(row["name"]),
+                Cell(short(row["name"]), "name"),
                 f"{row['strength']:.3g}",
                 ends(row["low"], row["high"], ".3g"),
                 f"{row['words']:,}",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.effects import ends
+from metalda.cli.effects import signed_cells
+from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.errors import InputError
 from metalda.utils.terminal import short
@@ -112,13 +114,13 @@ def _print_topics(model: TopicModel, table: pd.DataFrame) -> None:
 
 def _print_words(model: TopicModel, table: pd.DataFrame, topic: int, interval: float) -> None:
     """Print a row for each word, with the group that uses it more."""
-    print(f"Topic {topic}: {tables.describe_topic(model, topic, 8)}\n")
-    rows = []
+    tables.print_heading(f"Topic {topic}: ", tables.describe_topic(model, topic, 8))
+    rows: list[Sequence[str | Cell]] = []
     for row in table.to_dict("records"):
         more, less = (row["first"], row["second"]) if row["effect"] > 0 else (row["second"], row["first"])
         shares = f"{row['probability_first']:.4f}", f"{row['probability_second']:.4f}"
-        cells = f"{row['effect']:+.2f}", ends(row["low"], row["high"], "+.2f"), *shares
-        rows.append((short(more), short(less), *cells, short(row["word"])))
+        effect = signed_cells(row["effect"], row["low"], row["high"], "+.2f")
+        rows.append([short(more), short(less), *effect, *shares, short(row["word"])])
     header = ("used more by", "than by", "log ratio", f"{interval:.0%} interval", "p(first)", "p(second)", "word")
     tables.print_table(header, rows, left=header[:2])
     print(

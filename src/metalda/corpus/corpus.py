@@ -377,7 +377,7 @@ class Corpus:
             same columns, bins, scales and tokenizing. Arguments override it. Its columns are ignored if the format
             has none, and its format is ignored for a file with another suffix.
         verbose : bool
-            Show a progress bar, if there is a terminal.
+            Show a progress bar, on a terminal or in a notebook.
         **tokenizing
             The settings of `from_texts`. Stop words are dropped from texts, but not from lists of tokens or the format
             "java", which keeps all words also with respect to `min_df` and `max_df`.

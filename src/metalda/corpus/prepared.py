@@ -55,6 +55,7 @@ from metalda.storage.manifest import package_version
 from metalda.utils.checks import Arrays, check_array, check_indices, check_names, check_starts, reading_damage
 from metalda.utils.packed import PackedStrings, pack_words
 from metalda.utils.processes import run_in_processes
+from metalda.utils.progress import progress_bar
 from metalda.utils.threads import count_jobs
 
 _CORPUS, _PREPARATION, _JOINED = "corpus", "preparation", "joined"
@@ -215,12 +216,7 @@ def _merge_parts(source: Source, writer: PartWriter, n_parts: int, folder: Path 
 
 
 def _with_bar(parts: Parts, n_parts: int, verbose: bool) -> Iterator[CorpusPart]:
-    if not verbose:
-        yield from parts()
-        return
-    from tqdm import tqdm
-
-    yield from tqdm(parts(), total=n_parts, desc="Writing", unit=" parts", disable=None, leave=False)
+    yield from progress_bar(parts(), verbose=verbose, total=n_parts, desc="Writing", unit=" parts", leave=False)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from metalda.corpus.vocabulary import TokenCollector
 from metalda.corpus.wikipedia import read_articles
 from metalda.errors import InputError
 from metalda.utils.frames import collect_frame, column_names, column_values, is_frame
+from metalda.utils.progress import progress_bar, shows_progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,13 +159,8 @@ def collect(source: Source) -> CorpusFields:
 
 
 def with_progress(items: Iterable[Item], verbose: bool) -> Iterable[Item]:
-    """Show a progress bar over documents on a terminal."""
-    if not verbose:
-        return items
-    from tqdm import tqdm
-
-    bar: Iterable[Item] = tqdm(items, desc="Reading", unit=" documents", disable=None)
-    return bar
+    """Show a progress bar over documents."""
+    return progress_bar(items, desc="Reading", unit=" documents") if shows_progress(verbose) else items
 
 
 def read_blocks(
@@ -216,13 +212,10 @@ def in_blocks(documents: Iterable[str | Sequence[str]]) -> Iterator[Block]:
 
 @contextmanager
 def _pieces(path: Location, encoding: str, verbose: bool) -> Iterator[Iterator[bytes]]:
-    """Read the bytes of a file, with a bar that shows the share read, on a terminal."""
-    from tqdm import tqdm
-
+    """Read the bytes of a file, with a bar that shows the share read."""
     with reading(path, encoding):
         size = None if isinstance(path, Stream) else path.stat().st_size
-        shown: dict[str, object] = {"unit": "B", "unit_scale": True, "disable": None if verbose else True}
-        with tqdm(total=size, desc="Reading", **shown) as bar:
+        with progress_bar(verbose=verbose, total=size, desc="Reading", unit="B", unit_scale=True) as bar:
             yield read_ahead(path, bar.update)
 
 

@@ -14,6 +14,7 @@ from metalda.corpus import Corpus
 from metalda.datasets.catalog import PathLike, find_collection, members, missing, places
 from metalda.datasets.preprocessing import Vectors, paper_corpus
 from metalda.errors import InputError
+from metalda.utils.progress import progress_bar
 
 # 20 Newsgroups
 POSTS = "20news-bydate-*/*/*"
@@ -242,11 +243,9 @@ def load_nyt(
     Corpus
         In the order of publication; a text is headline and full text. Articles without labels are skipped.
     """
-    from tqdm import tqdm
-
     articles: list[Article] = []
     months = _months(folder)
-    for month in tqdm(months, desc="Reading", unit=" months", disable=None if verbose else True):
+    for month in progress_bar(months, verbose=verbose, desc="Reading", unit=" months"):
         articles += (article for article in read_month(month, category, labels) if article.labels)
     if not articles:
         raise InputError(f"{months[0].parents[1]}: no article in the category {category!r} with a {labels}")

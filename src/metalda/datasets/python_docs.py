@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from metalda.corpus import Corpus
 from metalda.errors import InputError
+from metalda.utils.progress import progress_bar
 
 _IDENTIFIER = r"[^\W\d_]\w*[^\W_]"  # from a letter to a letter or digit: ``init`` of ``__init__``
 TOKEN_PATTERN = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*"  # os.path and read_only stay whole
@@ -78,12 +79,10 @@ def load_python_docs(
 
 def read_docstrings(root: Path, *, verbose: bool = False) -> Iterator[Docstring]:
     """Yield all docstrings below a folder of Python sources, in the order of paths and lines."""
-    from tqdm import tqdm
-
     paths = list(_sources(root))
     if not paths:
         raise InputError(f"{root}: no Python sources; this Python has no sources of its standard library")
-    for path in tqdm(paths, desc="reading docstrings", unit=" files", disable=not verbose, leave=False):
+    for path in progress_bar(paths, verbose=verbose, desc="reading docstrings", unit=" files", leave=False):
         module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
         for name, text in _docstrings_of(path, module):
             yield Docstring(module.partition(".")[0], name, text)

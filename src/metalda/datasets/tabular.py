@@ -74,7 +74,7 @@ def load_arxiv(
     embeddings : Embeddings, WordFeatures, path or words, optional
         Words without a vector are dropped; by default none are.
     verbose : bool
-        Show a progress bar, if there is a terminal.
+        Show a progress bar, on a terminal or in a notebook.
     **tokenizing
         Settings of `Corpus.from_texts` that replace those of the paper.
     """

@@ -19,7 +19,7 @@ from metalda.evaluation.clustering import hide_labels
 from metalda.evaluation.matching import word_stability
 from metalda.evaluation.measures import MEASURES, PerplexityOptions, Split, measure_model
 from metalda.evaluation.named_models import GivenModels, NamedModel, name_models
-from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole, progress_bar
+from metalda.evaluation.runs import InterruptedRuns, RunStore, fit_whole
 from metalda.meta import Embeddings, as_word_features
 from metalda.models.base import TopicModel
 from metalda.models.fitted import Parameters
@@ -29,6 +29,7 @@ from metalda.storage import check_writable, replacing, write_document
 from metalda.storage.manifest import package_version
 from metalda.utils.checks import JsonObject
 from metalda.utils.csv_writer import write_csv
+from metalda.utils.progress import progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +187,7 @@ def compare(
     by_run : bool
         Return a row per model and seed, instead of means and standard deviations by model.
     verbose : bool
-        Show a progress bar on a terminal.
+        Show a progress bar, on a terminal or in a notebook.
     **parameters
         Parameters of all models given by name that have them: ``n_components=50``, ``n_iter=500``,
         ``word_features=…``.
@@ -270,7 +271,7 @@ def run_comparison(
             comparison.save(folder)
     store = None if folder is None else RunStore(folder)
     try:
-        with progress_bar(n_runs, verbose=verbose) as bar:
+        with progress_bar(verbose=verbose, total=n_runs, desc="runs", unit="run") as bar:
             for seed, (name, estimator) in product(seeds, models):  # all models with the first seed come first
                 bar.set_postfix_str(f"{name}, seed {seed}")
                 model = clone(estimator).set_params(random_state=seed, verbose=False)

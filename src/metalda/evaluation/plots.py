@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metalda.errors import InputError, missing_extra
+from metalda.errors import InputError
+from metalda.evaluation.figures import as_panels, new_figure, only_axes
 from metalda.meta.label_index import LabelIndex
 from metalda.meta.terms import ColumnValue
 from metalda.models.base import TopicModel
@@ -23,14 +23,12 @@ from metalda.models.prevalence import (
     require_columns,
     shown_value,
 )
-from metalda.storage import replacing
 from metalda.utils.factors import factor, round_factors, written_mark
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
     from matplotlib.text import Text
 
     from metalda.models.fitted import Fitted
@@ -94,7 +92,7 @@ def plot_search(table: pd.DataFrame) -> NDArray[np.object_]:
         axes.set_xlabel("topics")
         axes.set_ylabel(_PANELS[name])
         axes.grid(alpha=0.3)
-    return panels
+    return as_panels(panels)
 
 
 def plot_effects(
@@ -238,7 +236,7 @@ def plot_prevalence(
         )
         for text in (legend.get_title(), *legend.get_texts()):
             _show_literally(text)
-    return panels
+    return as_panels(panels)
 
 
 def _prevalence(
@@ -401,7 +399,8 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
-    return new_figure(figsize=(min(width, _MAX_INCHES), min(height, _MAX_INCHES)), layout="constrained").add_subplot()
+    size = min(width, _MAX_INCHES), min(height, _MAX_INCHES)
+    return only_axes(new_figure(figsize=size, layout="constrained"))
 
 
 def _topic_names(model: TopicModel, topics: Sequence[int]) -> list[str]:
@@ -431,33 +430,3 @@ def _show_literally(text: Text) -> None:
     """Show the text literally: a label such as $x^2$ is not a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure in the format of the file name. Equal figures give equal files."""
-    import matplotlib
-
-    kind = path.suffix[1:].lower()
-    undated = {"metadata": {"Date": None}} if kind == "svg" else {}
-    with replacing(path, "xb") as file, matplotlib.rc_context({"svg.hashsalt": "metalda"}):
-        figure.savefig(file, format=kind, dpi=150, **undated)
-
-
-def check_figure_path(path: Path) -> None:
-    """Raise an InputError if no figure can be written there; called before fitting, which may take hours."""
-    kinds = new_figure().canvas.get_supported_filetypes()
-    if path.suffix[1:].lower() not in kinds:
-        raise InputError(f"{path}: unknown figure format; give a name that ends in .png, .pdf or .svg")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give the name of a file")
-
-
-def new_figure(**options: Any) -> Figure:
-    """Return a figure that pyplot does not know, so that it is neither shown nor kept."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_extra("matplotlib", "plot", "Drawing") from None
-    return Figure(**options)

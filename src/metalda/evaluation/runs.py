@@ -24,13 +24,12 @@ from metalda.storage.manifest import package_version
 from metalda.training.checkpoint import Checkpoint
 from metalda.utils.checks import JsonObject
 from metalda.utils.processes import MOST_PROCESSES
+from metalda.utils.progress import progress_bar
 
 if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from metalda.corpus import Corpus
     from metalda.models.base import TopicModel
 
@@ -190,7 +189,7 @@ def run_jobs(jobs: Sequence[Job], store: RunStore, data: Path | None, *, n_proce
     """Run the jobs that have no result yet, each on one thread."""
     missing = [job for job in jobs if store.find(job) is None]
     n_done = len(jobs) - len(missing)
-    with progress_bar(len(jobs), n_done) as bar:
+    with progress_bar(total=len(jobs), initial=n_done, desc="runs", unit="run") as bar:
         try:
             for job in _completed(missing, store, data, n_processes):
                 n_done += 1
@@ -244,13 +243,3 @@ def _without_early_stop_warning() -> Iterator[None]:
         yield
     finally:
         logger.removeFilter(passes)
-
-
-def progress_bar(n_runs: int, n_done: int = 0, *, verbose: bool = True) -> tqdm:
-    """Return a progress bar, which is shown on a terminal only."""
-    from tqdm import tqdm
-
-    shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    return tqdm(
-        total=n_runs, initial=n_done, desc="runs", unit="run", disable=not shown, dynamic_ncols=True, file=sys.stderr
-    )

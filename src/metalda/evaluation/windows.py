@@ -210,7 +210,7 @@ def count_windows(
     n_jobs : int
         Threads. Counts do not depend on it.
     verbose : bool
-        Show a progress bar on a terminal.
+        Show a progress bar, on a terminal or in a notebook.
     client : dask.distributed.Client, optional
         Count on the workers of a cluster; the reference is read here.
 

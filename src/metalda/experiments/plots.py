@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from metalda.evaluation.plots import new_figure, save_figure
+from metalda.evaluation.figures import new_figure, save_figure
 from metalda.experiments.paper import BY_LABEL, MODELS
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ class EffectTables(FittedModel):
         if terms is not None and terms.curves:
             table = table[[not terms.is_curve(label) for label in table["label"]]].reset_index(drop=True)
         table.attrs.update(effects.attrs)
-        return table
+        return self._displayed(table)
 
     @available_if(lambda model: model._has_label_effects)
     def label_contrasts(
@@ -136,7 +136,7 @@ class EffectTables(FittedModel):
         0  pets + 2019  weather + 2019      0
         1  pets + 2019  weather + 2019      1
         """
-        return weight_contrasts(label_weights(self.fitted_), first, second, interval)
+        return self._displayed(weight_contrasts(label_weights(self.fitted_), first, second, interval))
 
     @available_if(lambda model: model._has_label_effects)
     def label_proportions(self, interval: float = 0.9) -> pd.DataFrame:
@@ -153,19 +153,25 @@ class EffectTables(FittedModel):
             topics, unless topics are hidden, or several chains have different topics. The rows of a numeric covariate
             (DMR) hold NaN, since every document has it.
         """
-        return expected_proportions(label_weights(self.fitted_), interval)
+        return self._displayed(expected_proportions(label_weights(self.fitted_), interval))
 
     @available_if(lambda model: model.uses_word_features)
     def feature_effects(self, interval: float = 0.9) -> pd.DataFrame:
         """Return the effect of each word feature on each topic: as `label_effects`, without proportions."""
-        return weight_effects(feature_weights(self.fitted_), interval)
+        return self._displayed(weight_effects(feature_weights(self.fitted_), interval))
 
     @available_if(lambda model: model.uses_word_features)
     def feature_contrasts(
         self, first: str | Iterable[str], second: str | Iterable[str], interval: float = 0.9
     ) -> pd.DataFrame:
         """Return the difference between two features, or two combinations of features: as `label_contrasts`."""
-        return weight_contrasts(feature_weights(self.fitted_), first, second, interval)
+        return self._displayed(weight_contrasts(feature_weights(self.fitted_), first, second, interval))
+
+    def _displayed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table with its display for notebooks."""
+        from metalda.models.result_frame import result_frame
+
+        return result_frame(table, self)
 
 
 DrawnValues = Sequence[NDArray[np.float64]]  # of each chain, [draw, …, topic]; NaN for topics that the chain lacks

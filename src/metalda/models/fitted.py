@@ -413,7 +413,9 @@ class FittedModel(Estimator):
             raise InputError(f"format must be 'list' or 'wide', not {format!r}")
         table = self._topics(top_n, words_by).frame()
         if format == "list":
-            return table
+            from metalda.models.result_frame import result_frame
+
+            return result_frame(table, self)
         words = {f"word{i + 1}": column for i, column in enumerate(zip(*table["words"], strict=True))}
         return table.drop(columns="words").assign(**words)
 

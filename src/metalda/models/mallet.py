@@ -17,6 +17,7 @@ from metalda.errors import InputError
 from metalda.models.lda import LDA
 from metalda.training.gibbs import resume_chain
 from metalda.training.loop import Trained
+from metalda.utils.progress import progress_bar
 
 _ALPHA, _BETA = "#alpha :", "#beta :"
 _SMALLEST = 1e-30  # of alpha and beta, so that probabilities are positive in float32
@@ -50,7 +51,7 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
     encoding : str
         Mallet writes the default encoding of its machine, which may differ from UTF-8.
     verbose : bool
-        Show a progress bar on a terminal.
+        Show a progress bar, on a terminal or in a notebook.
 
     Returns
     -------
@@ -73,10 +74,8 @@ def read_mallet_state(path: str | os.PathLike[str], *, encoding: str = "utf-8", 
     >>> model.top_words(1), list(corpus)
     ([['rain'], ['cat']], [['cat', 'dog'], ['rain']])
     """
-    from tqdm import tqdm
-
     text = read_lines(Path(path), encoding)
-    lines = enumerate(tqdm(text, desc="Reading", unit=" words", disable=None if verbose else True), start=1)
+    lines = enumerate(progress_bar(text, verbose=verbose, desc="Reading", unit=" words"), start=1)
     alpha, beta = _read_header(str(path), lines)
     tokens = _read_tokens(str(path), lines, len(alpha))
     order = np.argsort(tokens.documents, kind="stable")

@@ -117,7 +117,7 @@ class MetaLDA(TopicModel, WordingTables):
     random_state : int, optional
         Seed; equal seeds give equal results.
     verbose : bool
-        Show a progress bar on a terminal.
+        Show a progress bar, on a terminal or in a notebook.
 
     Attributes
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
 from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
 from metalda.utils.checks import Arrays
+from metalda.utils.progress import print_note, progress_bar, shows_progress
 from metalda.utils.threads import RunEach, deferred_interrupt
 
 if TYPE_CHECKING:
@@ -269,17 +269,7 @@ def _likelihood_text(likelihoods: Sequence[float]) -> str:
 
 
 def _progress_bar(problem: Problem, n_done: int, n_iter: int, verbose: bool, n_chains: int) -> tqdm:
-    from tqdm import tqdm
-
-    shown = verbose and sys.stderr is not None and sys.stderr.isatty()
-    if shown and needs_compiling(*problem.sampler.kernels):
-        tqdm.write("Compiling the samplers. This takes a few seconds, on the first run only.", file=sys.stderr)
-    return tqdm(
-        total=n_iter,
-        initial=n_done,
-        desc="iterations" if n_chains == 1 else f"iterations of {n_chains} chains",
-        unit="iteration",
-        disable=not shown,
-        dynamic_ncols=True,
-        file=sys.stderr,
-    )
+    if shows_progress(verbose) and needs_compiling(*problem.sampler.kernels):
+        print_note("Compiling the samplers. This takes a few seconds, on the first run only.")
+    name = "iterations" if n_chains == 1 else f"iterations of {n_chains} chains"
+    return progress_bar(verbose=verbose, total=n_iter, initial=n_done, desc=name, unit="iteration")
