@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pytest
 
 from metalda.experiments.plots import draw_by_topics
-from metalda.experiments.tables import Cell
+from metalda.experiments.tables import PaperCell
 from metalda.experiments.training import Key
 
 figures = pytest.importorskip("matplotlib.figure", reason="no matplotlib")
 
 
-def _cells(model: str, topics: Sequence[int]) -> list[Cell]:
-    return [Cell(Key("ws", model, each), (900.0, 910.0), 2000, None, lower_is_better=True) for each in topics]
+def _cells(model: str, topics: Sequence[int]) -> list[PaperCell]:
+    return [PaperCell(Key("ws", model, each), (900.0, 910.0), 2000, None, lower_is_better=True) for each in topics]
 
 
-def _panel(cells: list[Cell]):
+def _panel(cells: list[PaperCell]):
     figure = figures.Figure()
     draw_by_topics("perplexity")(figure, cells)
     (axes,) = figure.axes

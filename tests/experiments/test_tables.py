@@ -3,7 +3,7 @@
 import pytest
 
 from metalda.experiments.paper import Figure
-from metalda.experiments.tables import Cell, as_markdown, gather
+from metalda.experiments.tables import PaperCell, as_markdown, gather
 from metalda.experiments.training import Key, TrainingRun
 
 KEY = Key("ws", "MetaLDA", 50)
@@ -20,22 +20,22 @@ KEY = Key("ws", "MetaLDA", 50)
     ],
 )
 def test_within_means_no_further_away_than_both_deviations(values: tuple[float, ...], verdict: str) -> None:
-    assert Cell(KEY, values, 2000, Figure(774, 9)).verdict == verdict
+    assert PaperCell(KEY, values, 2000, Figure(774, 9)).verdict == verdict
 
 
 def test_higher_is_better_where_it_is() -> None:
-    assert Cell(KEY, (0.2, 0.2), 2000, Figure(0.1, 0.01), lower_is_better=False).verdict == "better"
-    assert Cell(KEY, (0.2, 0.2), 2000, Figure(0.1, 0.01)).verdict == "worse"
+    assert PaperCell(KEY, (0.2, 0.2), 2000, Figure(0.1, 0.01), lower_is_better=False).verdict == "better"
+    assert PaperCell(KEY, (0.2, 0.2), 2000, Figure(0.1, 0.01)).verdict == "worse"
 
 
 def test_a_difference_is_a_share_of_the_papers_figure() -> None:
-    assert Cell(KEY, (727.56,), 2000, Figure(774, 9)).difference == pytest.approx(-0.06)
-    assert Cell(KEY, (-0.05,), 2000, Figure(-0.1, 0)).difference == pytest.approx(0.5)
-    assert Cell(KEY, (700.0,), 2000).difference is None
+    assert PaperCell(KEY, (727.56,), 2000, Figure(774, 9)).difference == pytest.approx(-0.06)
+    assert PaperCell(KEY, (-0.05,), 2000, Figure(-0.1, 0)).difference == pytest.approx(0.5)
+    assert PaperCell(KEY, (700.0,), 2000).difference is None
 
 
 def test_a_figure_that_may_be_near_0_has_its_difference_as_it_is() -> None:
-    cell = Cell(KEY, (0.2,), 2000, Figure(-0.01, 0.02), lower_is_better=False)
+    cell = PaperCell(KEY, (0.2,), 2000, Figure(-0.01, 0.02), lower_is_better=False)
     assert cell.show(".2f") == "0.20 (-0.01 ± 0.02: +0.21, better)"
 
 
@@ -54,9 +54,9 @@ def test_cells_are_of_the_longest_runs_and_in_the_papers_order() -> None:
 
 def test_markdown_has_a_row_per_model_and_tells_short_runs() -> None:
     cells = [
-        Cell(KEY, (727.0, 729.0), 2000, Figure(774, 9)),
-        Cell(Key("ws", "MetaLDA", 100), (600.0,), 500),
-        Cell(Key("ws", "LLDA", None), (1719.0,), 2000, Figure(1543, None)),
+        PaperCell(KEY, (727.0, 729.0), 2000, Figure(774, 9)),
+        PaperCell(Key("ws", "MetaLDA", 100), (600.0,), 500),
+        PaperCell(Key("ws", "LLDA", None), (1719.0,), 2000, Figure(1543, None)),
     ]
     assert as_markdown(cells, ",.0f").splitlines() == [
         "| ws, topics | 50 | 100 |",

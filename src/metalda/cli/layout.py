@@ -19,14 +19,14 @@ class Cell(NamedTuple):
     length: int | None = None  # characters that have the style; all by default
 
 
-class Span(NamedTuple):
+class Fragment(NamedTuple):
     """A part of a line."""
 
     text: str
     style: str = ""
 
 
-Line: TypeAlias = list[Span]
+Line: TypeAlias = list[Fragment]
 
 GAP = "  "
 NARROWEST = 20  # of the last column
@@ -65,12 +65,12 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[Cell]], left: set
     for row in (titles, *rows):
         line: Line = []
         for cell, size, name in zip(row, fixed, header, strict=False):
-            space = Span(" " * (size - width(cell.text)))
+            space = Fragment(" " * (size - width(cell.text)))
             line += [*spans(cell), space] if name in left else [space, *spans(cell)]
-            line.append(Span(GAP))
+            line.append(Fragment(GAP))
         first, *rest = _wrap(row[-1], room)
         lines.append(line + first)
-        lines += [[Span(" " * used), *more] for more in rest]
+        lines += [[Fragment(" " * used), *more] for more in rest]
     return lines
 
 
@@ -94,8 +94,8 @@ def record_lines(header: Sequence[str], rows: Sequence[Sequence[Cell]], columns:
             if not cell.text.strip():
                 continue
             first, *rest = _wrap(cell, room)
-            lines.append([Span(name, "header"), Span(" " * (size - width(name)) + GAP), *first])
-            lines += [[Span(" " * (size + len(GAP))), *more] for more in rest]
+            lines.append([Fragment(name, "header"), Fragment(" " * (size - width(name)) + GAP), *first])
+            lines += [[Fragment(" " * (size + len(GAP))), *more] for more in rest]
     return lines
 
 
@@ -107,8 +107,8 @@ def _fixed_widths(table: Sequence[Sequence[Cell]]) -> list[int]:
 def spans(cell: Cell) -> Line:
     """Return the parts of a cell."""
     if cell.length is None:
-        return [Span(cell.text, cell.style)]
-    return [Span(cell.text[: cell.length], cell.style), Span(cell.text[cell.length :])]
+        return [Fragment(cell.text, cell.style)]
+    return [Fragment(cell.text[: cell.length], cell.style), Fragment(cell.text[cell.length :])]
 
 
 def _wrap(cell: Cell, room: int) -> list[Line]:

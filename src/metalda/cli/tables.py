@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metalda.cli.layout import Cell, Span, bar, cell_of, fits, record_lines, spans, table_lines, text_of
+from metalda.cli.layout import Cell, Fragment, bar, cell_of, fits, record_lines, spans, table_lines, text_of
 from metalda.cli.options import Format
 from metalda.utils.csv_writer import write_csv
 from metalda.utils.terminal import clean, short
@@ -71,7 +71,7 @@ def print_heading(before: str, cell: Cell) -> None:
         return
     from metalda.cli.colors import print_lines
 
-    print_lines([[Span(before), *spans(cell)], []])
+    print_lines([[Fragment(before), *spans(cell)], []])
 
 
 def sign_style(value: float, low: float, high: float) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from metalda.evaluation.runs import RunStore
 from metalda.experiments.paper import BY_LABEL, COHERENCE_TOPICS
 from metalda.experiments.registry import EXPERIMENTS, SHARES
-from metalda.experiments.tables import Cell, Plan
+from metalda.experiments.tables import PaperCell, Plan
 from metalda.experiments.training import Key, TrainingRun
 from metalda.utils.checks import JsonObject
 
@@ -31,7 +31,7 @@ class Check(NamedTuple):
     text: str
 
 
-Cells = Mapping[Key, Cell]
+Cells = Mapping[Key, PaperCell]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _faster_than_the_paper(evidence: Evidence) -> Iterator[Check]:
             yield Check(cell.mean < cell.paper.mean, f"{what}: {cell.mean:.1f} ms, in the paper {cell.paper.mean:.1f}")
 
 
-def _lower(cell: Cell, other: Cell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
+def _lower(cell: PaperCell, other: PaperCell, unit: str = "", form: str = ",.0f", *, tied: bool = False) -> Check:
     """Check that a cell is below another or, if `tied`, at most the sum of both standard deviations above it."""
     room = (cell.deviation or 0) + (other.deviation or 0) if tied else 0
     names = [f"{_name(each.key)} {each.mean:{form}} {unit}".strip() for each in (cell, other)]

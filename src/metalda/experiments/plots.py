@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from metalda.experiments.tables import Cell, Table
+    from metalda.experiments.tables import PaperCell, PaperTable
 
-Draw: TypeAlias = "Callable[[Figure, Sequence[Cell]], None]"
+Draw: TypeAlias = "Callable[[Figure, Sequence[PaperCell]], None]"
 
 MIN_FOR_LINES = 3  # numbers of topics
 THE_PAPER = "the paper"
 
 
-def save_plot(table: Table, path: Path) -> None:
+def save_plot(table: PaperTable, path: Path) -> None:
     """Plot a table to a file, in the format of the file name."""
     figure = new_figure(layout="constrained")
     table.draw(figure, table.cells)
@@ -35,7 +35,7 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
     With too few numbers of topics for lines, the panel has bars for the number that most models have.
     """
 
-    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[PaperCell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells if cell.key.model not in BY_LABEL))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
             by_model = _by_model(cells, dataset)
@@ -63,7 +63,7 @@ def draw_by_topics(measure: str, *, log: bool = False) -> Draw:
 def draw_by_share(unseen: Mapping[tuple[str, float | None], float]) -> Draw:
     """Return a function that draws a panel per dataset: lines over the share of training documents."""
 
-    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[PaperCell]) -> None:
         panels = list(dict.fromkeys((cell.key.dataset, cell.key.topics) for cell in cells))
         for axes, (dataset, topics) in zip(_panels(figure, len(panels)), panels, strict=True):
             shares = sorted({cell.key.share for cell in cells if cell.key.dataset == dataset and cell.key.share})
@@ -83,7 +83,7 @@ def draw_by_share(unseen: Mapping[tuple[str, float | None], float]) -> Draw:
 def draw_bars(measure: str) -> Draw:
     """Return a function that draws a panel per dataset: a bar for each model, the paper's results as hollow marks."""
 
-    def draw(figure: Figure, cells: Sequence[Cell]) -> None:
+    def draw(figure: Figure, cells: Sequence[PaperCell]) -> None:
         panels = list(dict.fromkeys(cell.key.dataset for cell in cells))
         for axes, dataset in zip(_panels(figure, len(panels)), panels, strict=True):
             _bars(axes, [cell for cell in cells if cell.key.dataset == dataset], measure)
@@ -92,7 +92,7 @@ def draw_bars(measure: str) -> Draw:
     return draw
 
 
-def _bars(axes: Axes, cells: Sequence[Cell], measure: str) -> None:
+def _bars(axes: Axes, cells: Sequence[PaperCell], measure: str) -> None:
     own = cells[::-1]
     names = [cell.key.model for cell in own]
     axes.barh(names, [cell.mean for cell in own], xerr=[cell.deviation or 0 for cell in own], color="#7aa6c2")
@@ -108,13 +108,13 @@ def _panels(figure: Figure, n: int) -> Sequence[Axes]:
     return figure.subplots(1, n, squeeze=False)[0] if n else []
 
 
-def _by_model(cells: Sequence[Cell], dataset: str) -> list[tuple[str, list[Cell]]]:
+def _by_model(cells: Sequence[PaperCell], dataset: str) -> list[tuple[str, list[PaperCell]]]:
     """Return the cells of each model whose number of topics varies."""
     own = [cell for cell in cells if cell.key.dataset == dataset and cell.key.model not in BY_LABEL]
     return [(model, [c for c in own if c.key.model == model]) for model in dict.fromkeys(c.key.model for c in own)]
 
 
-def _line(axes: Axes, x: Sequence[float], cells: Sequence[Cell], model: str) -> str:
+def _line(axes: Axes, x: Sequence[float], cells: Sequence[PaperCell], model: str) -> str:
     """Draw means with standard deviations; return the color, which a model has in every plot."""
     color = f"C{list(MODELS).index(model) % 10}"
     style = "-" if list(MODELS).index(model) < 10 else "--"

@@ -24,7 +24,7 @@ from metalda.experiments.paper import (
     topics_of,
 )
 from metalda.experiments.plots import draw_bars, draw_by_share, draw_by_topics
-from metalda.experiments.tables import Experiment, Plan, Table, as_markdown, gather, grid
+from metalda.experiments.tables import Experiment, PaperTable, Plan, as_markdown, gather, grid
 from metalda.experiments.training import Key, PaperRun, TrainingRun, load_material
 
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of the documents to train on
@@ -43,7 +43,7 @@ def _list_training(plan: Plan) -> Iterator[TrainingRun]:
                     yield TrainingRun(dataset, model, topics, seed, plan.iterations)
 
 
-def _tabulate_perplexity(plan: Plan, store: RunStore) -> Table:
+def _tabulate_perplexity(plan: Plan, store: RunStore) -> PaperTable:
     """Make Tables II to IV: perplexity of held-out documents, without out-of-vocabulary words."""
     found = [(job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is None]
     last = gather(found, lambda result: result["perplexity"]["last"], figures("perplexity"))
@@ -55,7 +55,7 @@ def _tabulate_perplexity(plan: Plan, store: RunStore) -> Table:
         "The last state, with the labels of the test documents hidden": hidden,
     }
     text = "".join(f"## {title}\n\n{as_markdown(cells, ',.0f')}\n" for title, cells in parts.items() if cells)
-    return Table(text, last, draw_by_topics("perplexity"))
+    return PaperTable(text, last, draw_by_topics("perplexity"))
 
 
 def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
@@ -68,7 +68,7 @@ def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
                         yield TrainingRun(dataset, model, topics, seed, plan.iterations, share)
 
 
-def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
+def _tabulate_unseen(plan: Plan, store: RunStore) -> PaperTable:
     """Make the figure: perplexity with out-of-vocabulary words predicted, by the share of training documents."""
     found = [
         (job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is not None
@@ -84,7 +84,7 @@ def _tabulate_unseen(plan: Plan, store: RunStore) -> Table:
         }
         texts = {(cell.key.model, cell.key.share): cell.show(",.0f") for cell in own}
         lines += [*grid(f"{dataset}, {topics} topics, trained on", columns, texts), ""]
-    return Table("\n".join(lines), cells, draw_by_share(unseen))
+    return PaperTable("\n".join(lines), cells, draw_by_share(unseen))
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,14 @@ def _score_runs(plan: Plan, store: RunStore) -> None:
         store.keep(scoring, {"all": scores.mean, "best": scores.best(BEST), **missing})
 
 
-def _tabulate_coherence(plan: Plan, store: RunStore) -> Table:
+def _tabulate_coherence(plan: Plan, store: RunStore) -> PaperTable:
     """Make Table V: NPMI of a topic's ten top words, in windows of ten words of a reference corpus."""
     found = [(job, result) for job, result in store.all(CoherenceRun) if _belongs(job.key, plan)]
     every = gather(found, lambda result: result["all"], figures("coherence"), lower_is_better=False)
     best = gather(found, lambda result: result["best"], figures("coherence of the best"), lower_is_better=False)
     parts = {"All topics": every, f"The best {BEST} topics": best}
     text = "".join(f"## {title}\n\n{as_markdown(cells, '.4f')}\n" for title, cells in parts.items())
-    return Table(text, every, draw_bars("NPMI"))
+    return PaperTable(text, every, draw_bars("NPMI"))
 
 
 def _belongs(key: Key, plan: Plan) -> bool:
@@ -169,13 +169,13 @@ def _list_timings(plan: Plan) -> Iterator[TimingRun]:
                 yield TimingRun(dataset, model, topics)
 
 
-def _tabulate_speed(plan: Plan, store: RunStore) -> Table:
+def _tabulate_speed(plan: Plan, store: RunStore) -> PaperTable:
     """Make Table VI: time per iteration, one thread, one model at a time."""
     found = [(job, result) for job, result in store.all(TimingRun) if plan.includes(job.key)]
     paper = {key: Figure(1000 * figure.mean, None) for key, figure in figures("speed").items()}
     cells = gather(found, lambda result: 1000 * result["seconds"], paper)
     text = f"Milliseconds per iteration, the mean of {TIMED} iterations after {WARM}.\n\n{as_markdown(cells, ',.1f')}"
-    return Table(text, cells, draw_by_topics("milliseconds per iteration", log=True))
+    return PaperTable(text, cells, draw_by_topics("milliseconds per iteration", log=True))
 
 
 EXPERIMENTS = {

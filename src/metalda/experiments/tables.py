@@ -34,7 +34,7 @@ class CellRun(Protocol):
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperCell:
     """Mean and standard deviation over our runs, and the paper's result."""
 
     key: Key
@@ -91,7 +91,7 @@ def gather(
     paper: Mapping[tuple[str, str, int | None], Figure],
     *,
     lower_is_better: bool = True,
-) -> list[Cell]:
+) -> list[PaperCell]:
     """Return a cell for every dataset, model and number of topics, from its longest runs."""
     found: dict[Key, dict[int | None, list[float]]] = {}
     for job, result in results:
@@ -100,7 +100,7 @@ def gather(
             found.setdefault(job.key, {}).setdefault(job.iterations, []).append(figure)
     longest = {key: max(by_iterations.items(), key=lambda item: item[0] or 0) for key, by_iterations in found.items()}
     return [
-        Cell(key, tuple(values), iterations, paper.get(key[:3]), lower_is_better)
+        PaperCell(key, tuple(values), iterations, paper.get(key[:3]), lower_is_better)
         for key, (iterations, values) in sorted(longest.items(), key=_order)
     ]
 
@@ -111,7 +111,7 @@ def _order(item: tuple[Key, object]) -> tuple[str, int, int, float]:
     return key.dataset, list(MODELS).index(key.model), key.topics or 0, key.share or 0
 
 
-def as_markdown(cells: Sequence[Cell], form: str) -> str:
+def as_markdown(cells: Sequence[PaperCell], form: str) -> str:
     """Format a table per dataset, with a row per model and a column per number of topics, in total or per label."""
     lines: list[str] = []
     for dataset in dict.fromkeys(cell.key.dataset for cell in cells):
@@ -122,7 +122,7 @@ def as_markdown(cells: Sequence[Cell], form: str) -> str:
     return "\n".join(lines)
 
 
-def _grid(corner: str, cells: Sequence[Cell], form: str) -> list[str]:
+def _grid(corner: str, cells: Sequence[PaperCell], form: str) -> list[str]:
     topics = sorted({cell.key.topics for cell in cells}, key=lambda k: k or 0)
     columns = {k: "–" if k is None else str(k) for k in topics}
     return grid(corner, columns, {(cell.key.model, cell.key.topics): cell.show(form) for cell in cells})
@@ -165,11 +165,11 @@ class Plan:
         return key.dataset in self.datasets and key.model in self.models
 
 
-class Table(NamedTuple):
+class PaperTable(NamedTuple):
     """A table of our results and the paper's: as Markdown, as cells, and as a plot."""
 
     text: str
-    cells: Sequence[Cell]
+    cells: Sequence[PaperCell]
     draw: Draw
 
 
@@ -181,6 +181,6 @@ class Experiment(NamedTuple):
     datasets: tuple[str, ...]  # by default
     models: tuple[str, ...]
     jobs: Callable[[Plan], Iterable[Job]]
-    table: Callable[[Plan, RunStore], Table]
+    table: Callable[[Plan, RunStore], PaperTable]
     finish: Callable[[Plan, RunStore], None] | None = None  # called when all jobs are done
     shared: bool = True  # whether several jobs may run at a time
