@@ -105,10 +105,10 @@ def test_signs_have_two_colors_and_uncertain_rows_are_dim(
     monkeypatch.setattr(MetaLDA, "label_effects", lambda self, interval: table)
     shown = styled(terminal("effects", model, "--top", "0"))
     assert [(code, text) for code, text in shown if "." in text] == [
-        (RAISES, "+0.90"),
-        (DIM, "+0.10"),
-        (DIM, "-0.50 to +0.60"),
-        (LOWERS, "-0.80"),
+        (RAISES, "2.46×"),
+        (DIM, "1.11×"),
+        (DIM, "0.61× to 1.82×"),
+        (LOWERS, "0.45×"),
     ]
     assert (DIM, "sea") in shown
 

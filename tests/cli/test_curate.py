@@ -55,7 +55,7 @@ def test_topics_whose_names_contain_an_equals_sign_are_merged(run: Run, trained:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "nothing to do: give --rename, --merge, --hide, --show or --restore"),
+        ((), "nothing to do: give --rename, --names, --merge, --hide, --show or --restore"),
         (("--rename", "9=x"), "no topic 9; topics are numbered 0 to 3"),
         (("--rename", "x=y"), "no topic is named 'x'; give its number"),
         (("--rename", "economy"), "--rename economy: expected TOPIC=NAME, such as 7=economy"),

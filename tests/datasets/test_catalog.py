@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from datasets.helpers import tar
+from archives import tar
 from metalda import datasets
 from metalda.datasets.catalog import cache_folder, find_collection, find_compressed, members
 from metalda.errors import InputError

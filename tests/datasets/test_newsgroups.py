@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets.helpers import tar
+from archives import tar
 from metalda import datasets
 from metalda.datasets import news
 from metalda.errors import InputError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datasets.helpers import tar
+from archives import tar
 from metalda import datasets
 from metalda.errors import InputError
 

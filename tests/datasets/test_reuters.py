@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from datasets.helpers import tar
+from archives import tar
 from metalda import datasets
 from metalda.datasets.news import read_stories
 from metalda.errors import InputError

@@ -7,7 +7,7 @@ import lzma
 import random
 from typing import Any
 
-from tests.datasets.helpers import tar
+from tests.archives import tar
 from tests.fuzz import mutations
 from tests.fuzz.cases import Case, Kind, Violation, refusing
 

@@ -149,7 +149,7 @@ def _read_json(text):
 
 def _printed(text):
     """The topics of a printed table: the number is in the first column, and the name before the words."""
-    found = re.findall(r"^ *(\d+) .*?(both|last <b>one</b>|a0|[a-f]\d)", text, re.MULTILINE)
+    found = re.findall(r"^ *(\d+) (?!of ).*?(both|last <b>one</b>|a0|[a-f]\d)", text, re.MULTILINE)
     numbers = list(dict.fromkeys(int(number) for number, _ in found))
     assert sorted(numbers) == NUMBERS
     named = {int(number): name if len(name) > 2 else f"topic{number}" for number, name in reversed(found)}

@@ -16,7 +16,7 @@ TEXTS = ["cat dog", "sun rain"]
         (lambda: MetaLDA(n_topics=5), "MetaLDA", "n_topics", "n_components"),
         (lambda: LDA(max_iter=5), "LDA", "max_iter", "n_iter"),
         (lambda: DMR(varience=5), "DMR", "varience", "variance"),
-        (lambda: LDA(2).fit(TEXTS, labels=TEXTS), "LDA.fit", "labels", "y"),
+        (lambda: LDA(2).fit(TEXTS, label=TEXTS), "LDA.fit", "label", "labels"),
         (lambda: LDA(2).perplexity(TEXTS, unsen=1), "LDA.perplexity", "unsen", "unseen"),
         (lambda: Corpus.read("x.csv", txt="t"), "Corpus.read", "txt", "text"),
         (lambda: Corpus.read("x.csv", delimiter=","), "Corpus.read", "delimiter", "label_delimiter"),
@@ -34,7 +34,7 @@ def test_a_wrong_keyword_is_answered_with_the_nearest(
 
 
 def test_if_none_is_near_all_are_listed() -> None:
-    with pytest.raises(TypeError, match=r"LDA.transform\(\) got .* 'n_iter'; it has X, y, client"):
+    with pytest.raises(TypeError, match=r"LDA.transform\(\) got .* 'n_iter'; it has X, y, labels, client"):
         LDA(2).transform(TEXTS, n_iter=3)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the loaders share."""
+"""Archives that tests make."""
 
 import io
 import tarfile
