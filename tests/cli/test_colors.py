@@ -1,6 +1,7 @@
 """On a terminal, tables have colors and bars and fit the window. In a pipe, they are plain."""
 
 import io
+import math
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from cli.helpers import Run, Write, news
 from metalda.cli.app import app
 from metalda.cli.layout import Cell, bar, fits, record_lines, table_lines, text_of
+from metalda.cli.tables import bars
 from metalda.utils.terminal import width
 
 ESCAPES = re.compile(r"\x1b\[([\d;]*)m")
@@ -192,6 +194,11 @@ def test_a_name_that_wraps_keeps_its_style_on_every_line() -> None:
 def test_a_bar_is_proportional(share: float, shown: str) -> None:
     assert bar(share, 1.0).text == shown.ljust(8)
     assert bar(share / 2, 0.5).text == shown.ljust(8)
+
+
+def test_an_unknown_share_has_no_bar() -> None:
+    """Proportions of the numbers of DMR are NaN."""
+    assert [cell.text for cell in bars([0.25, math.nan, 0.5])] == ["████    ", " " * 8, "█" * 8]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of POSIX")

@@ -192,7 +192,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
         previous = own
         cells: list[str | Cell] = []
         if proportions:
-            cells += [short(row["label"]), f"{row['proportion']:.3f}"]
+            cells += [short(row["label"]), _number(row["proportion"], ".3f")]
             cells += [next(lengths)] if lengths else []
             cells.append(ends(row["low"], row["high"], ".3f"))
         else:

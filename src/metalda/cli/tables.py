@@ -251,9 +251,9 @@ def shows_bars() -> bool:
 
 
 def bars(shares: Iterable[float]) -> list[Cell]:
-    """Return a bar for each share, as cells of the column `BAR`."""
-    shares = list(shares)
-    return [bar(share, max(shares)) for share in shares]
+    """Return a bar for each share, as cells of the column `BAR`; it is empty for a share that is NaN."""
+    known = [share if math.isfinite(share) else 0.0 for share in shares]
+    return [bar(share, max(known)) for share in known]
 
 
 def named(names: Iterable[str]) -> list[Cell]:
