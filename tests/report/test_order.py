@@ -28,6 +28,7 @@ def ranks(*values: str, order: object = (), kind: str = "time") -> list[float | 
         (("1990", "rock"), [None] * 2),
         (("2021-13", "2021-00", "2021-01"), [None] * 3),
         (("a", "b", "c"), [None] * 3),
+        (("1", "2", "3", "9" * 400), [1, 2, 3, None]),
     ],
 )
 def test_times_numbers_and_bins_are_found(values: tuple[str, ...], expected: list[float | None]) -> None:

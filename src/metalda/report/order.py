@@ -78,7 +78,8 @@ def _found_ranks(kind: str, names: Sequence[str]) -> dict[str, float]:
 def _number(text: str) -> float | None:
     """Return the number of ``1994``, ``1990s``, ``2021-03``, ``2021-03-15`` or ``2021Q3``, in years if it is a time."""
     if (found := _NUMBER.fullmatch(text)) is not None:
-        return float(found[1])
+        number = float(found[1])
+        return number if math.isfinite(number) else None  # hundreds of digits are infinity
     if (found := _QUARTER.fullmatch(text)) is not None:
         return int(found[1]) + (int(found[2]) - 1) / 4
     if (found := _DATE.fullmatch(text)) is None:
