@@ -12,7 +12,16 @@ _JOINERS = "\u200c\u200d"  # parts of words in Persian and in Indic scripts; har
 _LONGEST = 60
 
 
-_LOOK_ALIKES = {"–": "-", "−": "-", "…": "...", "≤": "<=", "≥": ">=", "×": "x", "·": "*"}  # in metalda's own texts
+_LOOK_ALIKES = {
+    "–": "-",
+    "−": "-",
+    "…": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "×": "x",
+    "·": "*",
+    "±": "+/-",
+}  # in metalda's own texts
 LOOK_ALIKE = "metalda.look_alike"  # the name of this way to encode what an encoding does not have
 
 
