@@ -17,6 +17,7 @@ from contracts import corpus, quietly
 from metalda import LDA, Corpus, MetaLDA, write_report
 from metalda.report.comparison import compare_models
 from metalda.utils.csv_writer import guard
+from metalda.utils.factors import round_factors, written_factor, written_mark
 from report.chromium import SIZES, Visit, visit
 from report.hostile import WORDS, hostile_corpus, hostile_model
 from report.sized import write_sized
@@ -132,7 +133,7 @@ def test_an_area_of_the_map_filters_the_list(browser: Any, report: Path, size: s
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 2, steps=4)
     page.mouse.up()
-    area = [float(part) for part in re.findall(r"area=([\d._-]+)", page.url)[0].split("_")]
+    area = [float(part) for part in re.findall(r"area=([\d._-]+)", page.evaluate("location.hash"))[0].split("_")]
     summary = json.loads(page.locator("script#summary").text_content())
     places = np.array([[topic["x"], topic["y"]] for topic in summary["topics"]])
     own = summary["documents"]
@@ -191,7 +192,7 @@ def test_the_map_has_the_colors_of_topics_or_labels_and_of_the_theme(browser: An
     by_label = page.evaluate(image)
     assert by_label != light
     assert page.locator(".chips[aria-label=Colors] .chip").all_inner_texts() == ["pets", "sky", "home"]
-    assert page.url.endswith("color=label+1")
+    assert page.evaluate("location.hash").endswith("color=label+1")
     page.get_by_label("Color by").select_option(label="decade")
     assert page.locator(".chips[aria-label=Colors] .chip").all_inner_texts() == ["1980s", "1990s", "2000s"]
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -224,7 +225,7 @@ def test_correlations_are_those_of_the_model(
     page.locator(".chart .cursor").focus()  # on the topics 0 and 1
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    assert page.url.endswith("pair=0.2")
+    assert page.evaluate("location.hash").endswith("pair=0.2")
     told = page.locator(".panel").inner_text()
     assert f"correlation {expected.loc[0, 2]['correlation']:+.2f}".replace("-", "−") in told
     page.reload()
@@ -233,7 +234,7 @@ def test_correlations_are_those_of_the_model(
     page.locator(".panel a[href*='sort=']").first.click()
     opened.settle()
     theta = model.transform(documents)
-    assert page.url.endswith("#/documents?topic=0&sort=2")
+    assert page.evaluate("location.hash").endswith("#/documents?topic=0&sort=2")
     assert found(opened) == (theta.argmax(axis=1) == 0).sum()
     for view in ("correlations?pair=0.0", "correlations?pair=7.1", "correlations?order=constructor"):
         opened.go(view)
@@ -256,7 +257,7 @@ def test_ribbons_join_the_topics_that_recur(
     assert page.locator(".ribbon").count() == len(expected[0].links)
     assert page.locator(".ribbon.same").count() == len(expected[0].recurring)
     page.get_by_label("Compare with").select_option(label="third")
-    assert page.url.endswith("with=1")
+    assert page.evaluate("location.hash").endswith("with=1")
     page.wait_for_function("n => document.querySelectorAll('.ribbon').length === n", arg=len(expected[1].links))
     opened.go("compare")
     page.locator(".ribbon-link[tabindex='0']").focus()
@@ -297,6 +298,23 @@ def test_every_table_and_chart_has_a_file(browser: Any, report: Path) -> None:
         for card in opened.page.locator("main .card").all():
             shown = card.locator(":is(table, .chart, .map):not(.side *)").count()  # beside the map is what it points at
             assert card.locator(".files").count() >= shown, (view, card.inner_text()[:80])
+
+
+@pytest.mark.slow
+def test_the_report_writes_factors_as_plots_do(browser: Any) -> None:
+    """Marks of an axis such as 1.5× are not rounded to whole numbers."""
+    scripts = Path(metalda.__file__).parent / "report" / "templates" / "js"
+    text, data = ((scripts / name).read_text(encoding="utf-8") for name in ("text.js", "data.js"))
+    ticks = re.findall(r"^function timesTicks.*?^}", data, re.DOTALL | re.MULTILINE)[0]
+    page = browser.new_page()
+    found = page.evaluate(
+        f"ends => {{ {text}\n{ticks}\nreturn ends.map(e => timesTicks(-e, e, 7).map(x => [times(x, true), times(x)])); }}",
+        ends := [0.08, 0.2, 0.5, 1.2, 2.5],
+    )
+    page.close()
+    for end, marks in zip(ends, found, strict=True):
+        factors = round_factors(-end, end)
+        assert marks == [[written_mark(value), written_factor(np.log(value))] for value in factors]
 
 
 VIEWS = ["documents", "documents?color=label+0&topic=0&label=0", "correlations", "compare"]

@@ -7,7 +7,12 @@ from itertools import product
 
 _MOST = 50.0  # of a log weight that is written
 _FRACTIONS = {2: "½", 4: "¼"}
-_STEPS = ((0.35, (1.25, 1.5, 2)), (0.75, (1.5, 2, 3, 4, 5)), (1.6, (2, 5, 10)))  # up to so many decades on a side
+_STEPS = (  # up to so many decades on a side
+    (0.1, (1.05, 1.1, 1.2)),
+    (0.35, (1.25, 1.5, 2)),
+    (0.75, (1.5, 2, 3, 4, 5)),
+    (1.6, (2, 5, 10)),
+)
 
 
 def factor(log_weight: float) -> float:
@@ -27,7 +32,7 @@ def written_factor(log_weight: float) -> str:
 
 def written_mark(value: float) -> str:
     """Return a round factor as text for an axis: ½×, 2× or 1/10×."""
-    if value >= 0.9:
+    if value > 1 - 1e-9:
         return f"{value:,.0f}×" if value >= 100 else f"{value:.4g}×"
     inverse = 1 / value
     nearest = round(inverse)

@@ -38,10 +38,10 @@ const sure = ({ effect, low, high }) => (low === null ? Math.abs(effect) : Math.
 function timesTicks(low, high, n) {
   const decades = Math.max(high, -low) / Math.log(10);
   const steps = decades > n / 2 ? [10 ** Math.ceil(decades / n)] : decades > 0.75 ? [2, 5, 10]
-    : [1.25, 1.5, 2, 3, 4, 5];
+    : decades > 0.35 ? [1.5, 2, 3, 4, 5] : decades > 0.1 ? [1.25, 1.5, 2] : [1.05, 1.1, 1.2];
   const factors = steps.length === 1 ? Array.from({ length: n }, (_, i) => steps[0] ** (i + 1))
     : steps.flatMap((step) => [1, 10, 100, 1000].map((power) => step * power));
-  const logs = factors.map(Math.log);
+  const logs = factors.map(Math.log).sort((a, b) => a - b);
   return [...logs.map((x) => -x).reverse(), 0, ...logs].filter((x, i, all) => x >= low && x <= high
     && all.indexOf(x) === i);
 }

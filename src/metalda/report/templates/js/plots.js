@@ -33,9 +33,10 @@ function forest(description, all, kind, { axis, show, marks }) {
         `${level()} interval ${interval(row)}`] };
     });
     reach(place, points);
-    const grid = marks(low - room, high + room, narrow ? 4 : 7).map((value) => [
-      svg("line", { class: value === 0 ? "zero" : "grid", x1: x(value), x2: x(value), y1: 4, y2: bottom }),
-      textAt(show(value, true), x(value), bottom + 16, { class: "tick middle" })]);
+    const round = marks(low - room, high + room, narrow ? 4 : 7);
+    const grid = [round.map((value) => svg("line", { class: value === 0 ? "zero" : "grid", x1: x(value), x2: x(value),
+      y1: 4, y2: bottom })), apart(round.map((value) => ({ at: x(value), text: show(value, true) })), width)
+      .map(({ at, text }) => textAt(text, at, bottom + 16, { class: "tick middle" }))];
     return { height: bottom + 42, parts: [grid, points.map(({ node }) => node),
       textAt(axis, (left + width - 10) / 2, bottom + 34, { class: "title middle" })] };
   };

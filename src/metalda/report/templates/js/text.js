@@ -3,15 +3,20 @@ const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s
 const percent = (share, digits = 1) => (share === null ? "–" : `${(100 * share).toFixed(digits)}%`);
 const signed = (x, digits = 2) => (x === null ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(digits)}`);
 // The factor of a log weight, as in 2.4×; marks of an axis are fractions, as in ½×.
-const FRACTIONS = [[1 / 2, "½"], [1 / 4, "¼"]];
+const FRACTIONS = { 2: "½", 4: "¼" };
 function times(effect, mark = false) {
   if (effect === null) return "–";
   const t = Math.exp(Math.max(-50, Math.min(effect, 50)));
-  const fraction = mark && FRACTIONS.find(([value]) => Math.abs(value - t) < 1e-6);
-  if (fraction) return `${fraction[1]}×`;
-  if (mark && t < 0.9) return `1/${Math.round(1 / t).toLocaleString("en")}×`;
-  return `${t < 0.0095 ? t.toExponential(1) : t < 0.095 ? t.toFixed(3) : t < 9.95 && !mark ? t.toFixed(2)
+  if (mark) return `${markText(t)}×`;
+  return `${t < 0.0095 ? t.toExponential(1) : t < 0.095 ? t.toFixed(3) : t < 9.95 ? t.toFixed(2)
     : Math.round(t).toLocaleString("en")}×`;
+}
+// A mark of an axis is exact: 1.5 and 1/10, but 0.67 for 1/1.5.
+function markText(t) {
+  if (t > 1 - 1e-9) return t >= 100 ? Math.round(t).toLocaleString("en") : String(Number(t.toPrecision(4)));
+  const inverse = Math.round(1 / t);
+  if (Math.abs(t * inverse - 1) > 1e-6) return String(Number(t.toPrecision(2)));
+  return FRACTIONS[inverse] || `1/${inverse.toLocaleString("en")}`;
 }
 const brief = (text, n = 28) => { const letters = [...text];
   return letters.length <= n ? text : `${letters.slice(0, n - 1).join("")}…`; };

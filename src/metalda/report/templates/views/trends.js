@@ -28,7 +28,8 @@ function labelTrend({ kind, own }) {
     describe: (i, k) => [plain(labels.names[own[i]], 40), `${count(labels.sizes[own[i]], "document")}`,
       hasPrevalence ? `observed share ${percent(labels.prevalence[own[i]][k])}` : null,
       hasEffects && labels.proportion[own[i]][k] !== null ? `expected share ${percent(labels.proportion[own[i]][k])} `
-        + `(${percent(labels.proportion_low[own[i]][k])} to ${percent(labels.proportion_high[own[i]][k])})` : null] };
+        + `${labels.proportion_low[own[i]][k] === null ? "(no interval)"
+          : `(${percent(labels.proportion_low[own[i]][k])} to ${percent(labels.proportion_high[own[i]][k])})`}` : null] };
 }
 
 // The expected share over a number, for all documents or for the most frequent labels of a column.
