@@ -70,7 +70,7 @@ def test_effects_have_their_intervals_and_uncertain_rows_are_faint(model: MetaLD
     frame.loc[0, ["low", "high"]] = -0.1, 0.2
     frame.loc[1, ["low", "high"]] = 0.1, 0.2
     shown = table_of(frame)
-    assert shown.rows[0] == ["label", "topic", "difference (%)", "effect", "proportion"]
+    assert shown.rows[0] == ["label", "topic", "difference (%)", "effect (log)", "proportion"]
     words = ", ".join(model.top_words(3)[1])
     for row, style, own in zip(shown.rows[1:], shown.styles[1:], frame.to_dict("records"), strict=True):
         assert row[3] == f"{own['effect']:+.2f} ({own['low']:+.2f} to {own['high']:+.2f})"
@@ -81,7 +81,7 @@ def test_effects_have_their_intervals_and_uncertain_rows_are_faint(model: MetaLD
 
 
 def test_contrasts_and_proportions_have_the_display_too(model: MetaLDA) -> None:
-    assert table_of(model.label_contrasts("pets", HOSTILE)).rows[0] == ["first", "second", "topic", "effect"]
+    assert table_of(model.label_contrasts("pets", HOSTILE)).rows[0] == ["first", "second", "topic", "effect (log)"]
     proportions = model.label_proportions()
     own = proportions.iloc[0]
     assert table_of(proportions).rows[1][2] == f"{own['proportion']:.1%} ({own['low']:.1%} to {own['high']:.1%})"

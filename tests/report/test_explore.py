@@ -307,10 +307,9 @@ def test_the_report_writes_factors_as_plots_do(browser: Any) -> None:
     text, data = ((scripts / name).read_text(encoding="utf-8") for name in ("text.js", "data.js"))
     ticks = re.findall(r"^function timesTicks.*?^}", data, re.DOTALL | re.MULTILINE)[0]
     page = browser.new_page()
-    found = page.evaluate(
-        f"ends => {{ {text}\n{ticks}\nreturn ends.map(e => timesTicks(-e, e, 7).map(x => [times(x, true), times(x)])); }}",
-        ends := [0.08, 0.2, 0.5, 1.2, 2.5],
-    )
+    marks_of = "end => timesTicks(-end, end, 7).map(x => [times(x, true), times(x)])"
+    ends = [0.08, 0.2, 0.5, 1.2, 2.5]
+    found = page.evaluate(f"ends => {{ {text}\n{ticks}\nreturn ends.map({marks_of}); }}", ends)
     page.close()
     for end, marks in zip(ends, found, strict=True):
         factors = round_factors(-end, end)

@@ -81,7 +81,7 @@ def effects(
     proportion in documents with the label, in percentage points. The effect is a factor: 2× doubles the weight of the
     topic (json and csv have its logarithm, as in Python). A label is compared with the average label of its kind if
     every document has one of the kind, and with its absence otherwise. Rows are sorted by the end of the effect's
-    interval that is nearer to 0, so that uncertain effects come last.
+    interval that is nearer to 1×, so that uncertain effects come last.
     """
     import metalda
     from metalda.meta.label_index import LabelIndex

@@ -24,7 +24,7 @@ _INTERVALS: dict[
     str, tuple[str, tuple[str, str], Callable[[float], str]]
 ] = {  # by value: its title, the columns of its interval, and how it is written
     "difference": ("difference (%)", ("difference_low", "difference_high"), lambda value: f"{100 * value:+.1f}"),
-    "effect": ("effect", ("low", "high"), lambda value: f"{value:+.2f}"),
+    "effect": ("effect (log)", ("low", "high"), lambda value: f"{value:+.2f}"),
     "proportion": ("proportion", ("proportion_low", "proportion_high"), lambda value: f"{value:.1%}"),
 }
 _QUALITY = {"rhat": "R-hat", "tail_ess": "tail ESS"}  # shown where the mouse is
