@@ -65,7 +65,7 @@ def test_names_of_a_file_are_shown(run: Run, model: Path, tmp_path: Path) -> Non
     names.write_text('{"2": "x"}', encoding="utf-8")
     for command in ("report", "curate"):
         line = error_line(run(command, model, "-o", tmp_path / "r2.html", "--names", names))
-        assert "no topic 2; topics are numbered 0 to 1" in line
+        assert f"{names}: no topic 2; topics are numbered 0 to 1" in line
 
 
 def test_a_saved_corpus_will_do_and_models_and_chains_stand_beside(

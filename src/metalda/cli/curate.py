@@ -88,7 +88,7 @@ def curate(
     if show:
         fitted.show(options.topics("--show", show))
     if names:
-        fitted.rename(metalda.read_names(names))
+        options.rename_topics(fitted, names)
     if rename:
         fitted.rename(_names(rename))
     if merge:

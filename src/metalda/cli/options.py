@@ -473,6 +473,17 @@ def load_model(path: Path, n_jobs: int) -> TopicModel:
     return model
 
 
+def rename_topics(model: TopicModel, path: Path) -> None:
+    """Give topics the names of a file."""
+    import metalda
+
+    names = metalda.read_names(path)
+    try:
+        model.rename(names)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
 def topic_number(model: TopicModel, text: str) -> int:
     """Return the number of a topic that was given by its number or name."""
     fitted = model.fitted_

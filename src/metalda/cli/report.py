@@ -87,7 +87,7 @@ def report(
     check_page(output)
     fitted = options.load_model(model, jobs)
     if names is not None:
-        fitted.rename(metalda.read_names(names))
+        options.rename_topics(fitted, names)
     documents = None if corpus is None else new.read(fitted, corpus, id=id, verbose=not quiet, keep_text=True)
     summary = summarize(
         fitted,
