@@ -147,6 +147,15 @@ def test_weights_are_kept_where_they_were_drawn() -> None:
     assert weight_iterations(replace(problem, doc_prior=prior), 3, 2)["label"] == {3}  # the last has the weights of 1
 
 
+def test_the_end_of_a_run_keeps_no_copy_of_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metalda.models.metalda._updates_outlast_tokens", lambda problem: True)
+    features = WordFeatures.from_mapping({"cat": ["animal"], "dog": ["animal"], "rain": ["weather"]})
+    model = MetaLDA(2, word_features=features, n_iter=20, burn_in=10, **SETTINGS).fit(corpus())
+    weights = model.fitted_.weights
+    assert len(weights["feature"]) == 2  # of iterations 13 and 17
+    assert (weights["feature"][0] != weights["feature"][1]).any()
+
+
 def test_the_weights_of_many_features_are_drawn_in_every_fourth_iteration() -> None:
     """Where drawing them takes longer than drawing topics; a larger corpus has more tokens, but no more features."""
     words, has = [f"w{v}" for v in range(40)], np.random.default_rng(0).random((40, 60)) < 0.5

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from metalda.errors import ClusterError, warn
 from metalda.kernels.border import needs_compiling
+from metalda.priors import Learning
 from metalda.samplers import Draw, Problem
 from metalda.training.checkpoint import Checkpoint, Kept, Progress, TraceRow, stack_weights
 from metalda.training.distributed.cluster import Cluster
 from metalda.training.distributed.recovery import SNAPSHOT_EVERY, Recovery
 from metalda.training.gibbs import Generators, start_chain, sweep
-from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_settled
+from metalda.training.schedule import ENOUGH_DRAWS, ENOUGH_EFFECTS, Stage, are_flat, has_new_weights, has_settled
 from metalda.utils.checks import Arrays
 from metalda.utils.progress import print_note, progress_bar, shows_progress
 from metalda.utils.threads import RunEach, deferred_interrupt
@@ -158,9 +159,15 @@ class Training:
         stage = self._stage
         for number, chain in enumerate(self._chains):
             self._perform(number, partial(_keep_last, chain, stage.keep))
-            _keep_weights(chain, stage.keep_weights)
+            _keep_weights(chain, [name for name in stage.keep_weights if self._lacks_last(chain, name)])
             if chain.earlier is not None and chain.n_sweeps < stage.n_iter:
                 chain.add(chain.earlier)
+
+    def _lacks_last(self, chain: Progress, name: str) -> bool:
+        """Return whether the last weights are no copy of those that are kept."""
+        prior = self._problem.doc_prior if name == "label" else self._problem.word_prior
+        is_new = isinstance(prior, Learning) and has_new_weights(prior, chain.n_sweeps)
+        return is_new or not chain.weights.get(name)
 
     def _repeat(self, chain: Progress) -> float:
         """Run one iteration again after a loss, without keeping a draw."""

@@ -69,11 +69,14 @@ def weight_iterations(problem: Problem, n_iter: int, burn_in: int) -> dict[str, 
         n_names = len(prior.design.names)
         if n_names > 1 and isinstance(prior, Learning):
             most = max(MOST_WEIGHTS // (n_names * problem.n_topics), LEAST_WEIGHT_DRAWS)
-            drawn: Sequence[int] = range(n_iter, first, -1)
-            if prior.samples_weights:
-                drawn = [n for n in drawn if prior.is_due(n - 1)] or [n_iter]
+            drawn = [n for n in range(n_iter, first, -1) if has_new_weights(prior, n)] or [n_iter]
             iterations[name] = frozenset(drawn[:: math.ceil(len(drawn) / most)])
     return iterations
+
+
+def has_new_weights(prior: Learning, n_sweeps: int) -> bool:
+    """Return whether an iteration has drawn weights; point estimates are new in every iteration."""
+    return not prior.samples_weights or prior.is_due(n_sweeps - 1)
 
 
 def has_settled(problem: Problem, stage: Stage, chains: Sequence[Progress]) -> bool:
