@@ -16,9 +16,8 @@ SETTINGS = {"n_components": 4, "n_iter": 7}
 def test_the_registry_agrees_with_the_public_names() -> None:
     public = {name for name in metalda.__all__ if isinstance(getattr(metalda, name), type)}
     models = {name for name in public if issubclass(getattr(metalda, name), TopicModel)}
-    assert (
-        models == {entry.class_name for entry in MODELS} == set(metalda.models.__all__) - {"load", "read_mallet_state", "read_names"}
-    )
+    others = {"load", "read_mallet_state", "read_names"}
+    assert models == {entry.class_name for entry in MODELS} == set(metalda.models.__all__) - others
     for entry in MODELS:
         assert find_model(entry.name) is getattr(metalda, entry.class_name) is getattr(metalda.models, entry.class_name)
         assert entry.description
