@@ -196,7 +196,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
             cells += [next(lengths)] if lengths else []
             cells.append(ends(row["low"], row["high"], ".3f"))
         else:
-            effect = _factor_cells(row["effect"], row["low"], row["high"])
+            effect = factor_cells(row["effect"], row["low"], row["high"])
             cells += [Cell(short(row[kind]), effect[1].style)] if kind else []
             if "difference" in row:
                 value, *points = (100 * row[name] for name in ("difference", "difference_low", "difference_high"))
@@ -264,7 +264,7 @@ def _number(value: float, style: str) -> str:
     return f"{value:{style}}" if math.isfinite(value) else "–"
 
 
-def _factor_cells(effect: float, low: float, high: float) -> list[Cell]:
+def factor_cells(effect: float, low: float, high: float) -> list[Cell]:
     """Return an effect on the log scale and its interval as cells with factors."""
     sign = tables.sign_style(effect, low, high)
     interval = f"{written_factor(low)} to {written_factor(high)}" if math.isfinite(low) else "–"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
-from metalda.cli.effects import signed_cells
+from metalda.cli.effects import factor_cells
 from metalda.cli.layout import Cell
 from metalda.cli.options import Format
 from metalda.errors import InputError
@@ -117,13 +117,11 @@ def _print_words(model: TopicModel, table: pd.DataFrame, topic: int, interval: f
     tables.print_heading(f"Topic {topic}: ", tables.describe_topic(model, topic, 8))
     rows: list[Sequence[str | Cell]] = []
     for row in table.to_dict("records"):
-        more, less = (row["first"], row["second"]) if row["effect"] > 0 else (row["second"], row["first"])
+        more, less, times = row["first"], row["second"], (row["effect"], row["low"], row["high"])
+        if row["effect"] <= 0:
+            more, less, times = less, more, (-row["effect"], -row["high"], -row["low"])
         shares = f"{row['probability_first']:.4f}", f"{row['probability_second']:.4f}"
-        effect = signed_cells(row["effect"], row["low"], row["high"], "+.2f")
-        rows.append([short(more), short(less), *effect, *shares, short(row["word"])])
-    header = ("used more by", "than by", "log ratio", f"{interval:.0%} interval", "p(first)", "p(second)", "word")
+        rows.append([short(more), short(less), *factor_cells(*times), *shares, short(row["word"])])
+    header = ("used more by", "than by", "times", f"{interval:.0%} interval", "p(first)", "p(second)", "word")
     tables.print_table(header, rows, left=header[:2])
-    print(
-        "\nA log ratio of 0.7 means that the first group uses the word twice as often as the second when it writes "
-        "about the topic."
-    )
+    print("\n2× means that the one group uses the word twice as often as the other when it writes about the topic.")
