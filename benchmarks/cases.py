@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.chains import Ours, Tomotopy, compare
-from benchmarks.data import data_folder, load_arxiv, load_glove, load_newsgroups, load_ws
+from benchmarks.data import data_folder, load_arxiv, load_glove, load_newsgroups, load_part_of_arxiv, load_ws
 from metalda import LDA, MetaLDA
 
 
@@ -51,7 +51,7 @@ def _units(work: str, result: tuple[float, float, float], stages: str, floor: fl
 
 
 def _stages(chain: Ours) -> str:
-    """Median milliseconds by stage, over 50 more sweeps."""
+    """Mean milliseconds by stage, over 50 more sweeps."""
     return ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in chain.stages().items())
 
 
@@ -72,13 +72,35 @@ def metalda(quick: bool) -> Iterator[Row]:
     """MetaLDA sweeps in units of tomotopy's LDA sweeps."""
     warm = 20 if quick else 200
     train, _, features = load_ws()
-    for n_topics, floor, goal in ((50, 2.0, 1.4), (200, 1.6, 1.2)):
+    milliseconds = {}
+    for n_topics, floor, goal in ((50, 1.1, 0.8), (200, 0.9, 0.6), (1000, 0.5, 0.3)):
         chain = Ours(train, MetaLDA(n_topics, word_features=features))
-        result = compare(chain, Tomotopy(train, n_topics), warm=warm)
+        result = compare(chain, Tomotopy(train, n_topics), warm=warm, sweeps=20)  # a sweep in four draws delta
+        milliseconds[n_topics] = result[0]
         yield _units(f"MetaLDA, WS, K = {n_topics}", result, _stages(chain), floor, goal)
+    ratio = milliseconds[1000] / milliseconds[200]
+    yield Row("MetaLDA, WS, K = 200 to 1,000", ratio, "times the cost", 2.5, 1.7, False)
     chain = Ours(train, MetaLDA(200, word_prior=0.01))
     result = compare(chain, Tomotopy(train, 200), warm=warm)
     yield _units("MetaLDA-dl-0.01, WS, K = 200", result, _stages(chain), 1.0, 0.5)
+
+
+def arxiv(quick: bool) -> Iterator[Row]:
+    """A corpus of ordinary size, every fifth arXiv abstract: K = 200, one thread, iterations 30 to 50."""
+    corpus, warm = load_part_of_arxiv(), 2 if quick else 30
+    peer = Tomotopy(corpus, 200)
+    several, single = Ours(corpus, LDA(200)), Ours(corpus, LDA(200, n_shards=1))
+    rounds, sweeps = (1, 1) if quick else (5, 4)
+    result = compare(several, peer, warm=warm, rounds=rounds, sweeps=sweeps)
+    yield _faster("LDA, every fifth of arXiv, K = 200", result, 2.2, 3.5)
+    single.sweep(warm)
+    ratio = float(np.median([several.sweep(sweeps) / single.sweep(sweeps) for _ in range(rounds)]))
+    detail = f"{len(several.problem.shards)} shards"
+    yield Row("the same, cost of the shards", ratio, "times one shard", 1.1, 1.0, False, detail)
+    labeled = Ours(corpus, MetaLDA(200, word_prior=0.01))
+    labeled.sweep(warm)
+    seconds, unit = labeled.sweep(rounds * sweeps), peer.sweep(rounds * sweeps)
+    yield Row("MetaLDA-dl-0.01 there", seconds / unit, "tomotopy LDA sweeps", 0.6, 0.4, False)
 
 
 def likelihood(quick: bool) -> Iterator[Row]:
@@ -289,5 +311,5 @@ def peers(quick: bool) -> Iterator[Row]:
 
 CASES = {
     each.__name__: each
-    for each in (lda, metalda, likelihood, growth, threads, memory, reading, folding, startup, peers)
+    for each in (lda, metalda, arxiv, likelihood, growth, threads, memory, reading, folding, startup, peers)
 }

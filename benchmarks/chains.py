@@ -32,7 +32,7 @@ class Ours:
         return time.perf_counter() - start
 
     def stages(self, n: int = 50) -> dict[str, float]:
-        """Run n sweeps and return the median seconds of their stages; tables belong to the weights drawn from them."""
+        """Run n sweeps and return the mean seconds of their stages; tables belong to the weights drawn from them."""
         from metalda.training.gibbs import update_doc_weights, update_word_weights
 
         times = []
@@ -45,7 +45,7 @@ class Ours:
             state, _ = update_word_weights(self.problem, state, self.rngs, self.run)
             times.append((tokens - start, documents - tokens, time.perf_counter() - documents))
             self.state = state._replace(n_sweeps=state.n_sweeps + 1)
-        return dict(zip(("tokens", "doc_weights", "word_weights"), np.median(times, axis=0).tolist(), strict=True))
+        return dict(zip(("tokens", "doc_weights", "word_weights"), np.mean(times, axis=0).tolist(), strict=True))
 
     @property
     def log_likelihood(self) -> float:

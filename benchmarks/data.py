@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import tarfile
 import tempfile
@@ -62,6 +63,20 @@ def load_arxiv() -> Corpus:
             min_df=5,
         ).save(folder)
     return Corpus.load(folder)
+
+
+@lru_cache
+def load_part_of_arxiv() -> Corpus:
+    """Every fifth arXiv abstract without stop words: 41,463 documents, 4.6 million tokens."""
+    from metalda import Corpus
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arxiv.tsv"
+        with lzma.open(data_folder() / "arxiv.tsv.xz", "rt", encoding="utf-8") as source:
+            header, *lines = (line for i, line in enumerate(source) if i == 0 or i % 5 == 1)
+        path.write_text(header + "".join(lines), encoding="utf-8")
+        columns = {"text": ["title", "abstract"], "labels": "categories", "label_delimiter": ","}
+        return Corpus.read(path, **columns, stop_words="english", min_df=5, keep_text=False)
 
 
 @lru_cache
