@@ -27,9 +27,14 @@ function labelTrend({ kind, own }) {
     names: own.map((j) => plain(labelShort(j), 24)), groups: [{ column: null, lines: (k) => [line(k)] }],
     describe: (i, k) => [plain(labels.names[own[i]], 40), `${count(labels.sizes[own[i]], "document")}`,
       hasPrevalence ? `observed share ${percent(labels.prevalence[own[i]][k])}` : null,
-      hasEffects && labels.proportion[own[i]][k] !== null ? `expected share ${percent(labels.proportion[own[i]][k])} `
-        + `${labels.proportion_low[own[i]][k] === null ? "(no interval)"
-          : `(${percent(labels.proportion_low[own[i]][k])} to ${percent(labels.proportion_high[own[i]][k])})`}` : null] };
+      hasEffects ? expectedShare(own[i], k) : null] };
+}
+
+/** The expected share of a topic in the documents of a label, with its interval; null if it is not known. */
+function expectedShare(j, k) {
+  const [mean, low, high] = ["proportion", "proportion_low", "proportion_high"].map((name) => labels[name][j][k]);
+  if (mean === null) return null;
+  return `expected share ${percent(mean)} ${low === null ? "(no interval)" : `(${percent(low)} to ${percent(high)})`}`;
 }
 
 // The expected share over a number, for all documents or for the most frequent labels of a column.
