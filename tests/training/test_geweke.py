@@ -1,6 +1,6 @@
 """Geweke's joint test of the whole sweep, and that it sees the slips it is there for."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -265,7 +265,14 @@ def test_curves_and_interactions_keep_the_joint_distribution():
     assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) > 1e-3
 
 
-class _WrongRank(Normal):
+class _Centered(Normal):
+    """Without the step that moves weights and their scale together, which would hide a slip of the scale."""
+
+    def rescale(self, log_weights, precisions, augmentation, rng):
+        pass
+
+
+class _WrongRank(_Centered):
     """A variance of curvature whose shape counts the coefficients of the spline, and not the rank of its penalty."""
 
     def draw_group_precisions(self, log_weights, rng):
@@ -283,7 +290,30 @@ def test_the_joint_test_sees_a_wrong_rank_of_the_penalty():
     assert smallest_p_value(joint_test(problem, n_sweeps=2_000, seed=1)) < 1e-6
 
 
-class _PooledDefault(Normal):
+class _ScaleOfAnotherPrior(Normal):
+    """A scale that moves with its weights as if its prior had another shape."""
+
+    def rescale(self, log_weights, precisions, augmentation, rng):
+        other = {field.name: getattr(self, field.name) for field in fields(self)} | {"scale_shape": 1e-9}
+        Normal(**other).rescale(log_weights, precisions, augmentation, rng)
+
+
+class _HalfOfTheTables(Normal):
+    """A scale that moves with its weights as if half of the tables were missing."""
+
+    def rescale(self, log_weights, precisions, augmentation, rng):
+        fewer = augmentation._replace(label_tables=augmentation.label_tables / 2)
+        super().rescale(log_weights, precisions, fewer, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", [_ScaleOfAnotherPrior, _HalfOfTheTables])
+def test_the_joint_test_sees_a_slip_of_the_joint_move_of_a_scale_and_its_weights(slip):
+    problem = _problem(_normal(LABELS, 0.1, "cc", slip), _normal(FEATURES, 0.01, "cd"))
+    assert smallest_p_value(joint_test(problem, n_sweeps=5_000, seed=1)) < 1e-6
+
+
+class _PooledDefault(_Centered):
     """A variance that is learned from the default label too."""
 
     def draw_precisions(self, log_weights, rng):
@@ -292,7 +322,7 @@ class _PooledDefault(Normal):
         return np.append(np.full(len(log_weights) - 1, precision), 0.0)
 
 
-class _OneTopic(Normal):
+class _OneTopic(_Centered):
     """A variance whose shape counts labels and forgets topics."""
 
     def draw_precisions(self, log_weights, rng):

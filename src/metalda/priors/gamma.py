@@ -15,6 +15,7 @@ from metalda.errors import InputError
 from metalda.kernels.border import frozen
 from metalda.kernels.covariates import draw_real_weights
 from metalda.kernels.weights import HIGHEST, document_tables, draw_weights
+from metalda.priors import scaling
 from metalda.priors.loglinear import (
     Alpha,
     AssignedDocuments,
@@ -42,6 +43,12 @@ class Augmentation(NamedTuple):
         label_tables = reduce(np.add, [part.label_tables for part in parts])
         row_scales = reduce(np.add, [part.row_scales for part in parts])
         return cls(label_tables, row_scales, parts[0].topic_scales)
+
+    @classmethod
+    def join(cls, stripes: Sequence[Statistics]) -> Augmentation:
+        """Put together the variables of stripes of topics, each of which has zeros for the topics of the others."""
+        label_tables, row_scales, topic_scales = zip(*stripes, strict=True)
+        return cls(reduce(np.add, label_tables), row_scales[0], reduce(np.add, topic_scales))
 
 
 class SeedWeights(NamedTuple):
@@ -124,6 +131,15 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
         """Return the precision of the normal prior of each log weight; 0 for a label whose weight has a gamma prior."""
         return np.zeros(len(self.design.names))
 
+    def rescale(
+        self,
+        log_weights: Weights,
+        precisions: NDArray[np.float64],
+        augmentation: Augmentation,
+        rng: np.random.Generator,
+    ) -> None:
+        """Move the weights of each group together with its scale, in place; a fixed prior has no scales."""
+
     def observe_documents(self, documents: AssignedDocuments, alpha: Alpha, rng: np.random.Generator) -> Augmentation:
         """Draw q[d] and t[d, k] (step 2)."""
         tables, minus_log_q = document_tables(
@@ -147,6 +163,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             self._draw(log_weights, precisions, alpha.values, not alpha.is_rescaled, augmentation, first, last, rng)
 
         stripes.each(update)
+        self.rescale(log_weights, precisions, augmentation, stripes.rngs[0])
         return log_weights
 
     def observe_words(self, beta: Beta, counts: WordTopicCounts, stripes: Stripes) -> list[Augmentation]:
@@ -170,6 +187,7 @@ class Gamma(LearnsFromDocuments, LearnsFromWords):
             )
 
         stripes.each(update)
+        self.rescale(log_weights, precisions, Augmentation.join(observed), stripes.rngs[0])
         return log_weights
 
     def count_tables(self, observed: Sequence[Statistics]) -> int:
@@ -255,6 +273,29 @@ class Normal(Gamma):
         """Draw 1 / sigma² of each label's group; 0 for a group with gamma priors."""
         precisions = np.where(self.is_normal, self.draw_group_precisions(log_weights, rng), 0.0)
         return np.append(precisions[self.design.groups], self.default_precision)
+
+    def rescale(
+        self,
+        log_weights: Weights,
+        precisions: NDArray[np.float64],
+        augmentation: Augmentation,
+        rng: np.random.Generator,
+    ) -> None:
+        """Multiply the weights of each group with a normal prior and their scale by one factor, in place."""
+        design, n_topics = self.design, log_weights.shape[1]
+        if not scaling.is_due(len(design.row_labels), n_topics, rng):
+            return
+        for group in np.flatnonzero(self.is_normal):
+            labels = np.flatnonzero(design.groups == group)
+            precision = precisions[labels[0]]
+            in_group = np.zeros(len(design.names), bool)
+            in_group[labels] = True
+            rates = scaling.form_rates(
+                design.matrix, in_group, log_weights, augmentation.row_scales, augmentation.topic_scales
+            )
+            tables = float((augmentation.label_tables[labels] * log_weights[labels]).sum())
+            density = scaling.ScaleDensity(tables, tuple(rates), self.scale_shape, self.scale_rate * precision)
+            log_weights[labels] *= math.exp(density.draw(rng))
 
     @cached_property
     def is_normal(self) -> NDArray[np.bool_]:
