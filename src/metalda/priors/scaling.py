@@ -8,8 +8,8 @@ density of c, the factor of both, is
     sum_k ( sum_l T[l, k] c w[l, k]  -  sum_r s[r, k] exp(eta[r, k] + (c - 1) eta_g[r, k]) )  +  log p(c sigma)
 
 where eta_g is the part of eta = x · w that comes from the group. This is the non-centered parametrization, and the
-usual updates are the centered one. A chain that alternates between them mixes well whether or not labels matter (Yu and Meng, 2011).
-The step is Metropolis-Hastings on log c with a Newton step as its proposal.
+usual updates are the centered one. A chain that alternates between them mixes well whether or not labels matter
+(Yu and Meng, 2011). The step is Metropolis-Hastings on log c with a Newton step as its proposal.
 """
 
 from __future__ import annotations
