@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy import float64, int32, int64, uintp
 
-from metalda.kernels.border import helper, kernel
+from metalda.kernels.border import helper, kernel, prefetch
 from metalda.kernels.helpers import draw_minus_log_beta, draw_tables, log_rising, multiply_rising
 
 
@@ -50,6 +50,14 @@ def move_in_list(list_sizes, list_topics, list_counts, word, start, size, old, n
     if not known:
         list_topics[uintp(to)] = new
         list_counts[uintp(to)] = 1
+
+
+@helper
+def prefetch_list(list_starts, list_topics, list_counts, word):
+    """Prefetch the start of the list of a word."""
+    at = uintp(list_starts[word])
+    prefetch(list_topics, at)
+    prefetch(list_counts, at)
 
 
 @kernel

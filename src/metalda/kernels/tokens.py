@@ -21,9 +21,11 @@ import math
 import numpy as np
 from numpy import float32, float64, int32, int64, uintp
 
-from metalda.kernels.border import helper, kernel
+from metalda.kernels.border import helper, kernel, prefetch
 from metalda.kernels.helpers import BLOCK, BRIGHT, FAINT, LARGE, SMALL, choose_topic, next_uniform
-from metalda.kernels.lists import move_in_list
+from metalda.kernels.lists import move_in_list, prefetch_list
+
+AHEAD = 2  # tokens from one whose list is read to the one whose list is prefetched
 
 
 @helper
@@ -212,6 +214,9 @@ def sweep_by_word(
             old, word = uintp(topics[i]), uintp(words[i])
             beta_row = uintp(word_rows[word])
             start, size = list_starts[word], int64(list_sizes[word])
+            ahead = uintp(words[uintp(min(i + 1, last - 1))])
+            prefetch_list(list_starts, list_topics, list_counts, ahead)
+            prefetch(beta, uintp(word_rows[ahead]) * uintp(n_topics))
             kept = factor[old]
             factor[old] = float32(0)
             by_list, old_count = _weigh_others(list_topics, list_counts, start, size, factor, old, sums)
@@ -376,6 +381,7 @@ def sweep_shared(
         for i in range(begins[d], ends[d]):
             old, word = uintp(topics[i]), uintp(words[i])
             start, size = list_starts[word], int64(list_sizes[word])
+            prefetch_list(list_starts, list_topics, list_counts, uintp(words[uintp(min(i + AHEAD, last - 1))]))
             kept = factor[old]
             factor[old] = float32(0)
             by_list, old_count = _weigh_others(list_topics, list_counts, start, size, factor, old, sums)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("metalda")
 
-TOKENS_PER_SHARD, MOST_SHARDS = 750_000, 8
+TOKENS_PER_SHARD, MOST_SHARDS = 1_000_000, 8
 MOST_RISE = 3  # of the log-likelihood after the burn-in, in standard deviations
 _FREE = ("n_jobs", "verbose")  # parameters without an effect on the result
 

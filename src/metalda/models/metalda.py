@@ -41,7 +41,7 @@ START_ALPHA, START_BETA = 0.1, 0.01
 # Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
-RARELY = 4  # iterations from one update of feature weights to the next, if an update takes longer than the tokens do
+RARELY, SELDOM = 4, 8  # iterations from one update of feature weights to the next, if an update takes long
 SEED_SHAPE = 1000.0  # of the gamma prior on the strength of a seed set, which counts like this many tables of words
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
@@ -250,8 +250,8 @@ class MetaLDA(TopicModel, WordingTables):
             )
         problem = super()._build_problem(corpus)
         prior = problem.word_prior
-        if isinstance(prior, Normal) and prior.interval == 1 and _updates_outlast_tokens(problem):
-            return replace(problem, word_prior=replace(prior, interval=RARELY))
+        if isinstance(prior, Normal) and prior.interval == 1:
+            return replace(problem, word_prior=replace(prior, interval=_update_interval(problem)))
         return problem
 
     def _sampler(self, corpus: Corpus) -> Sampler:
@@ -350,14 +350,15 @@ class MetaLDA(TopicModel, WordingTables):
         return () if seeds is None else (*seeds.topics, *[None] * (n_topics - len(seeds.sets)))
 
 
-def _updates_outlast_tokens(problem: Problem) -> bool:
-    """Return whether an update of feature weights takes longer than a sweep over the tokens, as measured.
+def _update_interval(problem: Problem) -> int:
+    """Return the number of iterations from one update of feature weights to the next, by the time that updates take.
 
-    0.6 ns for each topic and value of the design against 75 + 0.15 K ns for each token. Then a model is good sooner
-    with rarer updates, although each iteration gains less.
+    An update takes about 0.6 ns for each topic and value of the design, and the topics take 75 + 0.15 K ns for each
+    token. With rarer updates each iteration gains less, but a model is good sooner (docs/performance.md).
     """
     n_values, n_topics = len(problem.word_prior.design.row_labels), problem.n_topics
-    return 0.6 * n_values * n_topics > (75 + 0.15 * n_topics) * len(problem.words)
+    ratio = 0.6 * n_values * n_topics / ((75 + 0.15 * n_topics) * max(len(problem.words), 1))
+    return SELDOM if ratio > 3 else RARELY if ratio > 0.5 else 1
 
 
 def _group_shapes(shapes: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from metalda.utils.chunks import CHUNK
 
-CHEAP = 500_000  # values of the design times topics: larger designs rescale more rarely, by this ratio, but not
+CHEAP = 100_000  # values of the design times topics: larger designs rescale more rarely, by this ratio, but not
 RAREST = 50  # more rarely than this
 FLATTEST = 0.5  # least curvature of a proposal, which has a standard deviation of at most 1.4
 LONGEST = 2.0  # largest Newton step of log c
