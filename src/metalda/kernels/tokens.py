@@ -321,6 +321,15 @@ def _choose_smoothing_topic(alpha, beta, inverse, blocks, old, x):
     return k
 
 
+@helper
+def _sum_smoothing(alpha, row, beta, inverse, first, last):
+    """Return the sum of alpha * beta / (beta. + n.) over topics first … last - 1."""
+    total = 0.0
+    for k in range(first, last):
+        total += float64(alpha[row, k]) * beta[k] * inverse[k]
+    return total
+
+
 @kernel
 def sweep_shared(
     words,
@@ -357,21 +366,19 @@ def sweep_shared(
         inverse[k] = float32(1) / float32(beta_sums[k] + topic_totals[k])
     state, moved, row = seed, 0, -1
     log_ratio, top, bottom = 0.0, 1.0, 1.0  # of the likelihood
-    smoothing, blocks = (
-        0.0,
-        np.empty((n_topics + BLOCK - 1) // BLOCK, np.float64),
-    )  # of all topics, and by BLOCK topics
+    smoothing, blocks = 0.0, np.empty((n_topics + BLOCK - 1) // BLOCK)  # of all topics, and by BLOCK topics
     for d in doc_order:
         first, last = offsets[d], offsets[d + 1]
         if begins[d] == ends[d] and not with_likelihood:
             continue
         if doc_rows[d] != row:
             row = doc_rows[d]
-            blocks[:] = 0.0
             for k in range(n_topics):
                 factor[k] = alpha[row, k] * inverse[k]
-                blocks[k // BLOCK] += float64(alpha[row, k]) * beta[k] * inverse[k]
-            smoothing = blocks.sum()
+            smoothing = 0.0
+            for b in range(blocks.shape[0]):
+                blocks[b] = _sum_smoothing(alpha, row, beta, inverse, b * BLOCK, min((b + 1) * BLOCK, n_topics))
+                smoothing += blocks[b]
         doc_alpha = alpha[row]
         size_seen = enter_document(topics, first, last, doc_alpha, inverse, doc_counts, factor, seen)
         document = 0.0
