@@ -104,9 +104,9 @@ def form_rates(
     rows = np.flatnonzero(row_scales > 0)
     with np.errstate(divide="ignore"):
         log_topics = np.log(topic_scales)
+    group_weights = log_weights * in_group[:, None]
     size = max(1, CHUNK // log_weights.shape[1])
     for first in range(0, len(rows), size):
         own = rows[first : first + size]
-        of_group = matrix[own] @ (log_weights * in_group[:, None])
-        logs = matrix[own] @ log_weights + np.log(row_scales[own])[:, None] + log_topics
-        yield Rates(logs, of_group)
+        part = matrix if len(own) == matrix.shape[0] else matrix[own]
+        yield Rates(part @ log_weights + np.log(row_scales[own])[:, None] + log_topics, part @ group_weights)
