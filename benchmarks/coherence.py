@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.data import data_folder, load_ws
 from metalda import LDA, coherence
 from metalda.corpus.schema import TOKEN_PATTERN
-from metalda.models.fitted import top_indices
+from metalda.models.word_scores import top_indices
 
 MEASURES = {"npmi": "c_npmi", "c_v": "c_v", "uci": "c_uci"}
 

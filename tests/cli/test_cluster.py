@@ -40,7 +40,7 @@ def test_processes_on_this_machine_give_the_same_model_proportions_and_scores(
 def test_an_address_where_no_scheduler_answers_is_one_line(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setattr("metalda.cli.options.SECONDS", 1)
+    monkeypatch.setattr("metalda.cli.cluster.SECONDS", 1)
     result = run("fit", data, "-o", tmp_path / "model", *FIT, "--cluster", address)
     assert result.exit_code == 2
     assert f"{address}: no Dask scheduler answers there within 1 s" in error_line(result)

@@ -18,7 +18,7 @@ from metalda import LDA, Corpus, LabeledLDA, MetaLDA, coherence, plot_effects, p
 from metalda.cli.app import app
 from metalda.errors import InputError, StorageError
 from metalda.evaluation import make_intrusion_tasks
-from metalda.models.effects import label_weights
+from metalda.models.weights import label_weights
 from metalda.report import summarize
 from metalda.samplers.group_topics import group_totals
 from metalda.storage import read_folder, write_folder

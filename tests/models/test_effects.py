@@ -12,7 +12,7 @@ from metalda import DMM, DMR, LDA, WFLDA, Corpus, LabeledLDA, MetaLDA
 from metalda.corpus.labels import as_labels
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.effects import Weights, require_effects, weight_contrasts
+from metalda.models.weights import Weights, require_effects, weight_contrasts
 from metalda.priors import LogLinear
 
 HALF = 0.5  # an interval that six draws hold

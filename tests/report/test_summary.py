@@ -12,8 +12,8 @@ import pytest
 from contracts import CASES, QUICK, Case, corpus, quietly, with_result
 from metalda import DMR, LDA, Corpus, MetaLDA, read_mallet_state
 from metalda.errors import InputError
-from metalda.models.effects import FEW_DRAWS
-from metalda.models.fitted import top_indices
+from metalda.models.weights import FEW_DRAWS
+from metalda.models.word_scores import top_indices
 from metalda.report.summary import Summary, summarize
 from metalda.report.wording import summarize_wording
 from metalda.report.words import SHOWN

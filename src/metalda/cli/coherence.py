@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.cluster import connected
 from metalda.cli.options import Format
 from metalda.corpus.stream import Stream
 from metalda.errors import InputError
@@ -185,7 +186,7 @@ def _count(
         words = sorted({*kept.words, *words})
     elif folder is not None:
         check_writable(folder, "counts")
-    with options.connected(cluster, how["n_jobs"]) as client:
+    with connected(cluster, how["n_jobs"]) as client:
         counted = count_windows(
             words, reference, window=window, as_gensim=as_gensim, verbose=True, client=client, **how
         )

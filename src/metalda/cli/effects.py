@@ -85,7 +85,7 @@ def effects(
     """
     import metalda
     from metalda.meta.label_index import LabelIndex
-    from metalda.models.effects import feature_weights, label_weights, require_effects
+    from metalda.models.weights import feature_weights, label_weights, require_effects
 
     _check_choice(label, contrast, proportions, features, pooling, plot)
     if top is None:
@@ -220,7 +220,7 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
     else:
         print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
     if "tail_ess" in table:
-        from metalda.models.effects import FEW_DRAWS
+        from metalda.models.weights import FEW_DRAWS
 
         few = int((table["tail_ess"] < FEW_DRAWS).sum())
         if few:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.cluster import connected
 from metalda.cli.data import ReadingOptions, WordFiles
 from metalda.cli.formula import FormulaOptions
 from metalda.cli.model_options import MODEL, ModelOptions
@@ -164,7 +165,7 @@ def fit(
         logging.getLogger("metalda.models").setLevel(logging.INFO)  # labels and features that are missing
     estimator.set_params(**found)
     start = time.perf_counter()
-    with options.connected(cluster, jobs) as client:
+    with connected(cluster, jobs) as client:
         estimator.fit(corpus, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, client=client)
         seconds = time.perf_counter() - start
         estimator.save(output)  # before the cluster is closed, which may fail or be interrupted

@@ -100,8 +100,8 @@ def prevalence(
     import metalda
     from metalda.evaluation.figures import check_figure_path, save_figure
     from metalda.evaluation.plots import of_topics
-    from metalda.models.effects import require_effects
     from metalda.models.prevalence import N_POINTS, require_columns
+    from metalda.models.weights import require_effects
 
     if output is not None:
         _check_output(output)

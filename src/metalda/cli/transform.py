@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metalda.cli import options, tables
+from metalda.cli.cluster import connected
 from metalda.cli.data import NewDocumentOptions
 from metalda.errors import InputError
 from metalda.utils.csv_writer import write_csv
@@ -51,7 +52,7 @@ def transform(
             raise InputError(f"{output}: is DATA itself; give another file with --output")
     fitted = options.load_model(model, jobs)
     corpus = new.read(fitted, data, id=id, verbose=not quiet)
-    with options.connected(cluster, jobs) as client:
+    with connected(cluster, jobs) as client:
         proportions = fitted.transform(corpus, client=client)
     names = ["id", *fitted.get_feature_names_out()]
     ids = corpus.ids if corpus.ids is not None else [str(d) for d in range(len(corpus))]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from metalda.errors import InputError, missing_extra
 from metalda.models.chains import bhattacharyya, find_partners
-from metalda.models.effects import center, label_weights
 from metalda.models.estimator import require_fitted
+from metalda.models.weights import center, label_weights
 from metalda.training.schedule import kept_iterations
 from metalda.utils.convergence import bulk_ess, rank_rhat
 

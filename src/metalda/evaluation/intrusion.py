@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metalda.errors import InputError, StorageError, hint
 from metalda.models.estimator import require_fitted
-from metalda.models.fitted import top_indices
+from metalda.models.word_scores import top_indices
 from metalda.storage import PathLike, read_document, write_document
 from metalda.utils.checks import JsonObject
 

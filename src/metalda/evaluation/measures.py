@@ -16,9 +16,9 @@ from metalda.evaluation.clustering import NOT_COMPARED, label_agreement
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
 from metalda.models.estimator import require_fitted
-from metalda.models.fitted import top_indices
 from metalda.models.saving import fingerprint_corpus
 from metalda.models.transform import every_second
+from metalda.models.word_scores import top_indices
 
 Matrix: TypeAlias = NDArray[np.floating] | csr_array
 

@@ -14,7 +14,6 @@ from metalda.evaluation.figures import as_panels, new_figure, only_axes
 from metalda.meta.label_index import LabelIndex
 from metalda.meta.terms import ColumnValue
 from metalda.models.base import TopicModel
-from metalda.models.effects import require_effects
 from metalda.models.prevalence import (
     N_POINTS,
     ColumnValues,
@@ -23,6 +22,7 @@ from metalda.models.prevalence import (
     require_columns,
     shown_value,
 )
+from metalda.models.weights import require_effects
 from metalda.utils.factors import factor, round_factors, written_mark
 
 if TYPE_CHECKING:

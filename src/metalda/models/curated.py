@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from metalda.errors import InputError
 from metalda.models.chains import in_chain
 from metalda.models.curation import Curation, merge_words
-from metalda.models.fitted import Fitted, top_indices
+from metalda.models.fitted import Fitted
 from metalda.models.transform import FoldingIn
+from metalda.models.word_scores import top_indices
 from metalda.utils.arguments import check_count
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.names import check_name, unused

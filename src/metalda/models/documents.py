@@ -14,9 +14,8 @@ from metalda.errors import InputError, warn
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import MIN_SIMILARITY, NO_PARTNER, bhattacharyya
 from metalda.models.curated import CuratedModel
-from metalda.models.effects import check_interval, draws_needed
-from metalda.models.fitted import top_indices
-from metalda.models.word_scores import WORD_SCORES
+from metalda.models.weights import check_interval, draws_needed
+from metalda.models.word_scores import WORD_SCORES, top_indices
 from metalda.utils.arguments import as_number, check_count
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.names import unused

@@ -17,9 +17,10 @@ from metalda.errors import InputError, warn
 from metalda.meta.references import SAME
 from metalda.meta.terms import ColumnValue
 from metalda.models.curation import Parts
-from metalda.models.effects import Draws, EffectTables, Weights, add_parts, label_weights, table_of_draws
+from metalda.models.effects import EffectTables
 from metalda.models.estimator import available_if
 from metalda.models.fitted import Fitted
+from metalda.models.weights import Draws, Weights, add_parts, label_weights, table_of_draws
 
 if TYPE_CHECKING:
     import pandas as pd

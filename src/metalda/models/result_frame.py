@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import pandas as pd
 
 if TYPE_CHECKING:
-    from metalda.models.fitted import FittedModel
+    from metalda.models.fitted_model import FittedModel
 
 Row: TypeAlias = Mapping[str, Any]
 Write: TypeAlias = Callable[[Row], str]  # makes the HTML of a cell

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from metalda.meta.seeds import Seeds
 from metalda.models.chains import in_chain
-from metalda.models.effects import Weights, table_of_draws
 from metalda.models.fitted import Fitted
+from metalda.models.weights import Weights, table_of_draws
 
 if TYPE_CHECKING:
     import pandas as pd

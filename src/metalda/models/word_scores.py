@@ -51,3 +51,13 @@ def score_words(phi: Floats, marginal: Floats, sums: Floats, by: str) -> NDArray
         np.maximum(lift, tiny)
     )
     return relevance
+
+
+def top_indices(probabilities: NDArray[np.floating], top_n: int) -> NDArray[np.int64]:
+    """Return the columns of the most probable words of a topic, or of each topic; ties go to the first column."""
+    if probabilities.ndim > 1:
+        return np.array([top_indices(row, top_n) for row in probabilities], np.int64)
+    candidates = np.arange(len(probabilities))
+    if 0 < top_n < len(probabilities) // 2:  # a partition finds the candidates without sorting all words
+        candidates = np.flatnonzero(probabilities >= np.partition(probabilities, -top_n)[-top_n])
+    return candidates[np.argsort(-probabilities[candidates], kind="stable")[: max(top_n, 0)]]

@@ -14,9 +14,10 @@ from metalda.errors import InputError
 from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import in_chain
 from metalda.models.curation import merge_words
-from metalda.models.effects import check_interval
 from metalda.models.estimator import available_if
-from metalda.models.fitted import Fitted, FittedModel
+from metalda.models.fitted import Fitted
+from metalda.models.fitted_model import FittedModel
+from metalda.models.weights import check_interval
 from metalda.samplers.group_topics import (
     N_DRAWS,
     draw_group_concentrations,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.evaluation.matching import affinity, match, model_distances, same_topics
 from metalda.evaluation.measures import topic_coherence, topic_diversity
-from metalda.models.fitted import top_indices
+from metalda.models.word_scores import top_indices
 from metalda.report.topics import shown_titles
 from metalda.report.values import cut, rounded
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from metalda.models.effects import draws_needed
+from metalda.models.weights import draws_needed
 from metalda.report.hierarchy import build_tree
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from metalda.corpus.columns import columns_of_labels
 from metalda.corpus.spans import WordFinder
-from metalda.models.fitted import top_indices
+from metalda.models.word_scores import top_indices
 from metalda.report.labels import LabelSection
 from metalda.report.values import Numbers, cut, rounded
 from metalda.report.words import ReportWords

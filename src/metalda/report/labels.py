@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metalda.corpus.columns import columns_of_labels
 from metalda.models.chains import by_chains
-from metalda.models.effects import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
+from metalda.models.weights import FEW_DRAWS, DrawnValues, Weights, label_changes, label_weights, log_sums
 from metalda.report.order import Order, rank_labels
 from metalda.report.values import Grid, Numbers, cut, grid, rounded
 

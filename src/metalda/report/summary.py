@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metalda.errors import InputError
-from metalda.models.effects import FEW_DRAWS
 from metalda.models.estimator import require_fitted
+from metalda.models.weights import FEW_DRAWS
 from metalda.report.comparison import ComparedModel, compare_models
 from metalda.report.correlations import CorrelationSection, summarize_correlations
 from metalda.report.diagnostics import DiagnosticsSection, given_seed, summarize_training

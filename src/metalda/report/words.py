@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metalda.evaluation.matching import jensen_shannon, pool_rare
-from metalda.models.fitted import top_indices
+from metalda.models.word_scores import top_indices
 from metalda.report.values import Numbers, cut, rounded, significant
 
 if TYPE_CHECKING:
