@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 DATA, TEXT, WORDS, TRAINING = "Data", "Text", "Word features", "Training"
 COMPUTING, EVALUATION = "Computing", "Evaluation"
 
-logger = logging.getLogger("metalda")
-
 
 def epilog(*examples: str) -> str:
     """Return the examples at the end of the help of a command."""
