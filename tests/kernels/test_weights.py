@@ -249,6 +249,28 @@ def test_empty_documents_and_empty_topics_have_no_auxiliary_variables():
     assert empty.label_tables.sum() == 0
 
 
+@pytest.mark.parametrize("level", [0.02, 2.0])
+def test_the_sum_of_minus_log_q_of_documents_with_equal_labels_has_its_distribution(level):
+    """For short documents it is drawn for all of them together; the second row has a long one, the third is empty."""
+    rng, n = np.random.default_rng(0), 2000 if COMPILED else 300
+    lengths, rows = np.array([1, 30, 3, 0, 2, 0, 1, 3, 1, 2]), np.array([0, 1, 0, 2, 0, 0, 1, 0, 3, 0])
+    labels = sparse.csr_array((np.ones(len(rows)), rows, np.arange(len(rows) + 1)), shape=(len(rows), 4))
+    prior = Gamma(Design.build(NamedMatrix(labels, tuple("abcd")), len(rows)), level, 1.0)
+    alpha = prior.alpha(prior.start_weights(2))
+    documents = AssignedDocuments(
+        np.concatenate([[0], np.cumsum(lengths)]), prior.design.row_of, np.zeros(sum(lengths), np.uint16)
+    )
+    found = np.array([prior.observe_documents(documents, alpha, rng).row_scales for _ in range(n)])
+    for label in range(4):
+        own = lengths[(rows == label) & (lengths > 0)]
+        row = prior.design.row_of[rows == label][0]
+        expected = [sum(reference.draw_minus_log_beta(2 * level, b, rng) for b in own) for _ in range(n)]
+        if len(own):
+            assert stats.ks_2samp(np.log(found[:, row]), np.log(expected)).pvalue > 1e-3
+        else:
+            assert not found[:, row].any()
+
+
 @pytest.mark.parametrize("features", [None, np.array([[1.0], [0.0]])], ids=["shared", "by word"])
 def test_an_empty_topic_has_no_tables_and_no_q(features):
     matrix = None if features is None else NamedMatrix(sparse.csr_array(features), ("a",))

@@ -17,7 +17,7 @@ one after the other.
 import math
 
 import numpy as np
-from numpy import float32, float64, uintp
+from numpy import float32, float64, int64, uintp
 
 from metalda.kernels.border import LANES, add, fill, helper, kernel, load, multiply, store
 from metalda.kernels.helpers import (
@@ -38,6 +38,42 @@ FLOOR, CEILING = float32(1e-38), float32(1e30)  # of the float32 copy that the t
 FEW_FACTORS = 12  # largest number of factors of a rising factorial that are multiplied one by one
 
 
+@helper
+def _draw_minus_log_q(offsets, doc_rows, alpha_sums, rng):
+    """Draw -log q for q ~ Beta(alpha., N), summed over the documents of each row.
+
+    q is a product of N variables Beta(alpha. + i, 1), so -log q is a sum of exponential variables with rates
+    alpha. + i, and the sum over documents is one of gamma variables: the i-th has as its shape the number of documents
+    longer than i. Rows with at most half as many documents as tokens in their longest one draw q for each document.
+    """
+    n_rows, n_documents = alpha_sums.shape[0], offsets.shape[0] - 1
+    sizes, longest = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
+    for d in range(n_documents):
+        length = offsets[d + 1] - offsets[d]
+        sizes[doc_rows[d]] += int64(length > 0)
+        longest[doc_rows[d]] = max(longest[doc_rows[d]], length)
+    starts = np.zeros(n_rows + 1, np.int64)
+    for row in range(n_rows):
+        starts[row + 1] = starts[row] + (longest[row] if longest[row] < 2 * sizes[row] else 0)
+    lengths = np.zeros(starts[n_rows], np.int64)  # documents of the row with i + 1 tokens
+    minus_log_q = np.zeros(n_rows)
+    for d in range(n_documents):
+        row, length = doc_rows[d], offsets[d + 1] - offsets[d]
+        if length == 0:
+            continue
+        if starts[row + 1] > starts[row]:
+            lengths[starts[row] + length - 1] += 1
+        else:
+            minus_log_q[row] += draw_minus_log_beta(alpha_sums[row], float(length), rng)
+    for row in range(n_rows):
+        longer, total = int64(0), 0.0
+        for i in range(starts[row + 1] - starts[row] - 1, -1, -1):
+            longer += lengths[starts[row] + i]
+            total += rng.standard_gamma(float(longer)) / (alpha_sums[row] + i)
+        minus_log_q[row] += total
+    return minus_log_q
+
+
 @kernel
 def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, row_labels, row_values, n_labels, rng):
     """Step 2: draw q[d] ~ Beta(alpha[d, .], N[d]) and t[d, k] ~ CRP(alpha[d, k], m[d, k]).
@@ -45,16 +81,15 @@ def document_tables(offsets, doc_rows, topics, alpha, alpha_sums, row_starts, ro
     Returns the sum of t times the value of the label by label and topic, and the sum of -log q by row. Empty documents
     have no effect. The draws equal reference.draw_minus_log_beta and reference.draw_tables in distribution.
     """
-    n_rows, n_topics = alpha.shape
+    n_topics = alpha.shape[1]
     label_tables = np.zeros((n_labels, n_topics), np.float64)
-    minus_log_q = np.zeros(n_rows, np.float64)
+    minus_log_q = _draw_minus_log_q(offsets, doc_rows, alpha_sums, rng)
     doc_counts = np.zeros(n_topics, np.int64)
     for d in range(offsets.shape[0] - 1):
         first, last = offsets[d], offsets[d + 1]
         if first == last:
             continue
         row = doc_rows[d]
-        minus_log_q[row] += draw_minus_log_beta(alpha_sums[row], float(last - first), rng)
         for i in range(first, last):
             doc_counts[topics[i]] += 1
         for i in range(first, last):

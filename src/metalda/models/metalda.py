@@ -113,7 +113,7 @@ class MetaLDA(TopicModel, WordingTables):
         Threads, which the chains share. The result does not depend on it.
     n_shards : int or "auto"
         Parts of the corpus that are sampled in parallel. With 1 the sampler is exact; with more, only the topic totals
-        are slightly out of date. "auto" uses 1 for up to about a million tokens, and at most 8.
+        are slightly out of date. "auto" uses 1 for up to 1.4 million tokens, and at most 8.
     random_state : int, optional
         Seed; equal seeds give equal results.
     verbose : bool
