@@ -283,18 +283,19 @@ class Normal(Gamma):
     ) -> None:
         """Multiply the weights of each group with a normal prior and their scale by one factor, in place."""
         design, n_topics = self.design, log_weights.shape[1]
-        if not scaling.is_due(len(design.row_labels), n_topics, rng):
+        groups = np.flatnonzero(self.is_normal)
+        if not len(groups) or not scaling.is_due(len(design.row_labels) * len(groups), n_topics, rng):
             return
-        for group in np.flatnonzero(self.is_normal):
+        for group in groups:
             labels = np.flatnonzero(design.groups == group)
             precision = precisions[labels[0]]
             in_group = np.zeros(len(design.names), bool)
             in_group[labels] = True
-            rates = scaling.form_rates(
+            rates = scaling.GroupRates(
                 design.matrix, in_group, log_weights, augmentation.row_scales, augmentation.topic_scales
             )
             tables = float((augmentation.label_tables[labels] * log_weights[labels]).sum())
-            density = scaling.ScaleDensity(tables, tuple(rates), self.scale_shape, self.scale_rate * precision)
+            density = scaling.ScaleDensity(tables, rates, self.scale_shape, self.scale_rate * precision)
             log_weights[labels] *= math.exp(density.draw(rng))
 
     @cached_property

@@ -15,7 +15,7 @@ usual updates are the centered one. A chain that alternates between them mixes w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,20 +23,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from metalda.utils.chunks import CHUNK
-
-CHEAP = 100_000  # values of the design times topics: larger designs rescale more rarely, by this ratio, but not
-RAREST = 50  # more rarely than this
+CHEAP = 100_000  # values of the design times topics and groups: larger designs rescale more rarely, by this ratio,
+RAREST = 20  # but not more rarely than this
+CELLS = 1 << 16  # rows times topics of a part; its arrays stay in the cache
 FLATTEST = 0.5  # least curvature of a proposal, which has a standard deviation of at most 1.4
 LONGEST = 2.0  # largest Newton step of log c
 LARGEST_LOG = 600.0  # of a product that is exponentiated
 
 
 class Rates(NamedTuple):
-    """Expected numbers of tables of rows of the design in one topic or several, s exp(eta), and their group's part."""
+    """Expected numbers of tables of some rows of the design, s exp(eta), and their group's part."""
 
     logs: NDArray[np.float64]  # [row, topic]
     of_group: NDArray[np.float64]  # eta_g, likewise
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRates(Iterable[Rates]):
+    """The rates of all rows, in parts that are formed anew for each pass: together they can be larger than alpha."""
+
+    matrix: csr_array
+    in_group: NDArray[np.bool_]
+    log_weights: NDArray[np.float64]
+    row_scales: NDArray[np.float64]
+    topic_scales: NDArray[np.float64]
+
+    def __iter__(self) -> Iterator[Rates]:
+        """Leave out rows whose scale is 0."""
+        rows = np.flatnonzero(self.row_scales > 0)
+        with np.errstate(divide="ignore"):
+            log_topics = np.log(self.topic_scales)
+        group_weights = self.log_weights * self.in_group[:, None]
+        size = max(1, CELLS // self.log_weights.shape[1])
+        for first in range(0, len(rows), size):
+            own = rows[first : first + size]
+            part = self.matrix if len(own) == self.matrix.shape[0] else self.matrix[own]
+            logs = part @ self.log_weights + np.log(self.row_scales[own])[:, None] + log_topics
+            yield Rates(logs, part @ group_weights)
 
 
 @dataclass(frozen=True)
@@ -44,7 +67,7 @@ class ScaleDensity:
     """The log density of log c, and its first two derivatives."""
 
     tables: float  # sum of T w over the labels of the group and the topics
-    rates: tuple[Rates, ...]
+    rates: Iterable[Rates]  # which can be passed through several times
     shape: float  # of the inverse gamma prior of sigma²
     rate: float  # of this prior, divided by the current sigma²
 
@@ -91,22 +114,3 @@ def is_due(n_values: int, n_topics: int, rng: np.random.Generator) -> bool:
     """Return whether to rescale now, at random, so that large designs spend little time on it."""
     interval = min(n_values * n_topics / CHEAP, RAREST)
     return interval <= 1 or rng.random() * interval < 1
-
-
-def form_rates(
-    matrix: csr_array,
-    in_group: NDArray[np.bool_],
-    log_weights: NDArray[np.float64],
-    row_scales: NDArray[np.float64],
-    topic_scales: NDArray[np.float64],
-) -> Iterator[Rates]:
-    """Yield s exp(eta) of parts of the rows in logarithms, without rows whose scale is 0."""
-    rows = np.flatnonzero(row_scales > 0)
-    with np.errstate(divide="ignore"):
-        log_topics = np.log(topic_scales)
-    group_weights = log_weights * in_group[:, None]
-    size = max(1, CHUNK // log_weights.shape[1])
-    for first in range(0, len(rows), size):
-        own = rows[first : first + size]
-        part = matrix if len(own) == matrix.shape[0] else matrix[own]
-        yield Rates(part @ log_weights + np.log(row_scales[own])[:, None] + log_topics, part @ group_weights)
