@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,12 @@ class Ours:
     @property
     def log_likelihood(self) -> float:
         return self.records[-1].log_likelihood / len(self.problem.words)
+
+    @property
+    def phi(self) -> Any:
+        """Word probabilities [topic, word] of the current state of LDA."""
+        counts = self.state.counts.to_matrix().toarray().T + 0.01
+        return counts / counts.sum(axis=1, keepdims=True)
 
 
 class Tomotopy:
@@ -105,6 +112,20 @@ class Tomotopy:
         by_topics = (gammaln(0.1 + by_document) - gammaln(0.1)).sum()
         by_topics -= (gammaln(total + np.diff(offsets)) - gammaln(total)).sum()
         return float(by_words + by_topics) / len(words)
+
+
+def held_out(corpus: Any, phi: Any, n_steps: int = 20) -> float:
+    """Return the mean log probability of every second word given the others, with theta by expectation-maximization."""
+    total, n_words = 0.0, 0
+    for first, last in pairwise(corpus.offsets):
+        observed, scored = phi[:, corpus.words[first:last:2]], phi[:, corpus.words[first + 1 : last : 2]]
+        theta = np.full(len(phi), 1 / len(phi))
+        for _ in range(n_steps):
+            theta = 0.1 + theta * (observed @ (1 / (theta @ observed)))
+            theta /= theta.sum()
+        total += float(np.log(theta @ scored).sum())
+        n_words += scored.shape[1]
+    return total / n_words
 
 
 def _labels(corpus: Any) -> list[list[str]]:
