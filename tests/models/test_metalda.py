@@ -165,9 +165,10 @@ def test_unknown_labels_are_ignored_and_counted():
 
 
 def test_labels_change_what_is_expected_of_a_document():
-    model = MetaLDA(2, **{**QUICK, "n_iter": 60}).fit(corpus())
+    labels = ["pets"] * len(PETS) + ["sky"] * len(SKIES)
+    model = MetaLDA(2, **{**QUICK, "n_iter": 60}).fit((PETS + SKIES) * 20, labels * 20)
     pets, sky = model.transform(["", ""], ["pets", "sky"])
-    assert np.abs(pets - sky).max() > 0.05
+    assert np.abs(pets - sky).max() > 0.5  # ten documents alone do not decide it: some seeds find no effect
 
 
 def test_labels_given_twice_or_of_another_length_are_refused():
