@@ -156,7 +156,7 @@ def test_the_end_of_a_run_keeps_no_copy_of_a_draw(monkeypatch: pytest.MonkeyPatc
     assert (weights["feature"][0] != weights["feature"][1]).any()
 
 
-def test_the_weights_of_many_features_are_drawn_in_every_fourth_or_eighth_iteration() -> None:
+def test_the_weights_of_many_features_are_drawn_in_every_fourth_or_sixteenth_iteration() -> None:
     """Where drawing them takes as long as drawing topics; a larger corpus has more tokens, but no more features."""
     words, has = [f"w{v}" for v in range(40)], np.random.default_rng(0).random((40, 60)) < 0.5
     features = WordFeatures.from_mapping(
@@ -167,4 +167,4 @@ def test_the_weights_of_many_features_are_drawn_in_every_fourth_or_eighth_iterat
         MetaLDA(n_topics, word_features=features)._build_problem(documents).word_prior.interval
         for n_topics, documents in ((2, small), (15, small), (100, small), (100, large))
     ]
-    assert intervals == [1, 4, 8, 1]
+    assert intervals == [1, 4, 16, 1]

@@ -41,7 +41,7 @@ START_ALPHA, START_BETA = 0.1, 0.01
 # Weights of many numbers, such as word vectors, take longer than all tokens, so they are updated in some iterations.
 MANY_NUMBERS: dict[str, Any] = {"interval": 20, "block_size": 8, "slices": 0.02}
 MANY = 200_000  # values in the design
-RARELY, SELDOM = 4, 8  # iterations from one update of feature weights to the next, if an update takes long
+RARELY, SELDOM = 4, 16  # iterations from one update of feature weights to the next, if an update takes long
 SEED_SHAPE = 1000.0  # of the gamma prior on the strength of a seed set, which counts like this many tables of words
 LEVEL_PRECISION = 0.04  # of log lambda of the default label: a standard deviation of 5
 
