@@ -62,7 +62,7 @@ def predict_reuters() -> None:
     from metalda.datasets import load_reuters
     from metalda.evaluation import label_baseline
 
-    train, test = load_reuters(data_folder()).split(test_size=0.2, random_state=0)
+    train, test = load_reuters(data_folder(), stop_words="english").split(test_size=0.2, random_state=0)
     print(f"logistic regression on tf-idf: {label_baseline(train, test).value:.3f}", flush=True)
     models = {"MetaLDA, labels": MetaLDA(100, n_iter=300, **COMMON), "Labeled LDA": LabeledLDA(n_iter=300, **COMMON)}
     for name, model in models.items():

@@ -49,7 +49,7 @@ class Posts(NamedTuple):
 
 def load_posts(part: float) -> tuple[Posts, Posts]:
     """Return the training posts and the later ones, without headers, quotes, signatures and empty posts."""
-    corpus = load_newsgroups(remove=("headers", "quotes", "signatures"))
+    corpus = load_newsgroups(remove=("headers", "quotes", "signatures"), stop_words="english")
     assert corpus.labels is not None
     assert corpus.ids is not None
     groups = corpus.labels.select(NAMES).matrix.toarray().argmax(axis=1)

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalda import Corpus, Embeddings, WordFeatures
+from metalda.corpus.english import ENGLISH_STOP_WORDS
+from metalda.datasets import NLTK_STOP_WORDS
 from metalda.datasets.preprocessing import keep_words_with_vectors, mallet_pattern, paper_corpus
 from metalda.errors import InputError
 
@@ -45,6 +47,21 @@ def test_rare_words_and_those_of_nearly_all_texts_go_as_do_stop_words():
     assert corpus.vocabulary == ("crash", "market", "rally", "reuter")  # 35, 38, 5 and 37 of 40
     assert paper_corpus([t + " fed" for t in texts], ["a"] * 40, map(str, range(40))).vocabulary == corpus.vocabulary
     assert "boom" in paper_corpus(texts, ["a"] * 40, map(str, range(40)), min_df=1).vocabulary
+
+
+def test_the_stop_words_are_the_127_that_nltk_had_before_contractions():
+    words = set(NLTK_STOP_WORDS)
+    assert len(NLTK_STOP_WORDS) == len(words) == 127
+    assert words - ENGLISH_STOP_WORDS == {"did", "does", "doing", "don", "having", "just", "s", "t", "theirs"}
+    assert not words & {"ain", "d", "don't", "ll", "m", "o", "re", "shan", "ve", "y"}  # of later versions
+
+
+def test_words_that_only_longer_lists_have_are_kept():
+    texts = ["the system would fall", "having a system would do", "just a system", "theirs would", "does it fall"]
+    corpus = paper_corpus(texts, None, map(str, range(5)), min_df=2)
+    assert list(corpus) == [["system", "would", "fall"], ["system", "would"], ["system"], ["would"], ["fall"]]
+    shorter = paper_corpus(texts, None, map(str, range(5)), min_df=2, stop_words="english")
+    assert shorter.vocabulary == ("fall",)  # scikit-learn's list has "system" and "would"
 
 
 @pytest.mark.parametrize("kind", ["embeddings", "features", "path", "words"])

@@ -103,12 +103,12 @@ def test_a_document_without_text_is_empty():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("embeddings", [None, "glove.6B.100d.subset.txt.gz"])
-def test_reuters_is_the_papers(data_folder, embeddings):
+@pytest.mark.parametrize(("embeddings", "within"), [(None, 0.1), ("glove.6B.100d.subset.txt.gz", 0.03)])
+def test_reuters_is_the_papers(data_folder, embeddings, within):
     corpus = datasets.load_reuters(data_folder, embeddings=embeddings and data_folder / embeddings)
     found, paper = datasets.statistics(corpus), datasets.describe("reuters").paper
     assert (found.documents, found.labels) == (11_367, 120)
-    assert found.vocabulary == pytest.approx(paper.vocabulary, rel=0.1)
-    assert found.mean_length == pytest.approx(paper.mean_length, rel=0.1)
+    assert found.vocabulary == pytest.approx(paper.vocabulary, rel=within)
+    assert found.mean_length == pytest.approx(paper.mean_length, rel=within)
     assert (corpus.labels.matrix.sum(axis=1) >= 1).all()
     assert np.diff([int(name) for name in corpus.ids]).min() > 0

@@ -32,6 +32,15 @@ def test_wikipedia_has_texts_without_labels(tmp_path):
     assert datasets.statistics(corpus).labels == 0
 
 
+def test_corpora_that_the_paper_lacks_have_the_usual_stop_words(tmp_path):
+    """Of these words the list of the paper's corpora has only "doing", and scikit-learn's only "would"."""
+    (tmp_path / "wikipedia-sample.tsv").write_text("12\tA\tdoing it would help\n")
+    (tmp_path / "arxiv.tsv").write_text("id\tcategories\ttitle\tabstract\n1\tcs.CG\tDoing it\twould help\n")
+    for name in ("wikipedia", "arxiv"):
+        assert list(datasets.load(name, tmp_path, min_df=1, max_df=1.0)) == [["doing", "help"]]
+        assert list(datasets.load(name, tmp_path, **ALL)) == [["doing", "would", "help"]]
+
+
 def test_a_line_that_is_too_short_is_named(tmp_path):
     (tmp_path / "wikipedia-sample.tsv").write_text("12\tAnarchism\tText\n39\tAlbedo\n")
     with pytest.raises(InputError, match=r"wikipedia-sample\.tsv line 2: expected id<TAB>title<TAB>text.* 2 fields"):

@@ -45,7 +45,7 @@ class Post(NamedTuple):
 def load_newsgroups(
     folder: PathLike | None = None,
     *,
-    remove: Collection[str] = ("headers",),
+    remove: Collection[str] = ("headers", "signatures"),
     embeddings: Vectors = None,
     download: bool = False,
     **tokenizing: object,
@@ -58,7 +58,7 @@ def load_newsgroups(
         The folder with ``20news-bydate.tar.gz`` or its unpacked content; by default the folder that ``METALDA_DATA``
         names, then the cache.
     remove : collection of {"headers", "quotes", "signatures"}
-        What is removed from the posts. The default gives a vocabulary and a length close to those of the paper.
+        What is removed from the posts. The default gives the vocabulary and the length nearest to the paper's.
     embeddings : Embeddings, WordFeatures, path or words, optional
         Words without a vector are dropped, as in the paper; by default none are.
     download : bool

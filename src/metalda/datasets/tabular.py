@@ -76,7 +76,7 @@ def load_arxiv(
     verbose : bool
         Show a progress bar, on a terminal or in a notebook.
     **tokenizing
-        Settings of `Corpus.from_texts` that replace those of the paper.
+        Settings of `Corpus.from_texts` that replace those of the paper and scikit-learn's English stop words.
     """
     corpus = Corpus.read(
         find_compressed("arxiv", folder, "arxiv.tsv"),
@@ -84,7 +84,7 @@ def load_arxiv(
         labels="categories",
         label_delimiter=",",
         verbose=verbose,
-        **paper_settings(tokenizing),
+        **paper_settings({"stop_words": "english", **tokenizing}),
     )
     return corpus if embeddings is None else keep_words_with_vectors(corpus, embeddings)
 
@@ -100,7 +100,7 @@ def load_wikipedia(folder: PathLike | None = None, *, embeddings: Vectors = None
     embeddings : Embeddings, WordFeatures, path or words, optional
         Words without a vector are dropped; by default none are.
     **tokenizing
-        Settings of `Corpus.from_texts` that replace those of the paper.
+        Settings of `Corpus.from_texts` that replace those of the paper and scikit-learn's English stop words.
     """
     path = find_compressed("wikipedia", folder, "wikipedia-sample.tsv")
     ids, texts = [], []
@@ -110,4 +110,4 @@ def load_wikipedia(folder: PathLike | None = None, *, embeddings: Vectors = None
             raise InputError(f"{path} line {number}: expected id<TAB>title<TAB>text, but it has {len(fields)} fields")
         ids.append(fields[0])
         texts.append(fields[2])
-    return paper_corpus(texts, None, ids, embeddings=embeddings, **tokenizing)
+    return paper_corpus(texts, None, ids, embeddings=embeddings, **{"stop_words": "english", **tokenizing})
