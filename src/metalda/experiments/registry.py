@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from metalda.datasets.catalog import find_compressed
+from metalda.errors import warn
 from metalda.evaluation.coherence import score_topics
 from metalda.evaluation.runs import RunStore
 from metalda.evaluation.windows import count_windows
@@ -26,6 +28,7 @@ from metalda.experiments.paper import (
 from metalda.experiments.plots import draw_bars, draw_by_share, draw_by_topics
 from metalda.experiments.tables import Experiment, PaperTable, Plan, as_markdown, gather, grid
 from metalda.experiments.training import Key, PaperRun, TrainingRun, load_material
+from metalda.utils.checks import JsonObject
 
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of the documents to train on
 REFERENCE = "wikipedia-sample.tsv"
@@ -43,9 +46,28 @@ def _list_training(plan: Plan) -> Iterator[TrainingRun]:
                     yield TrainingRun(dataset, model, topics, seed, plan.iterations)
 
 
+def _find_training(plan: Plan, store: RunStore, *, by_share: bool) -> list[tuple[TrainingRun, JsonObject]]:
+    """Return the training runs of a table; a warning names a dataset whose runs have different corpora."""
+    found = [
+        (job, result)
+        for job, result in store.all(TrainingRun)
+        if plan.includes(job.key) and (job.share is not None) == by_share
+    ]
+    for dataset in dict.fromkeys(job.dataset for job, _ in found):
+        corpora = Counter(result.get("corpus") for job, result in found if job.dataset == dataset)
+        if len(corpora) > 1:
+            numbers = " and ".join(map(str, corpora.values()))
+            warn(
+                f"the runs on {dataset} in {store.folder} have {len(corpora)} different corpora ({numbers} runs), such as "
+                "from two preprocessings: means over them say nothing. Delete the older lines of "
+                f"{dataset}.jsonl, or use another folder (-o)"
+            )
+    return found
+
+
 def _tabulate_perplexity(plan: Plan, store: RunStore) -> PaperTable:
     """Make Tables II to IV: perplexity of held-out documents, without out-of-vocabulary words."""
-    found = [(job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is None]
+    found = _find_training(plan, store, by_share=False)
     last = gather(found, lambda result: result["perplexity"]["last"], figures("perplexity"))
     mean = gather(found, lambda result: result["perplexity"]["mean"], {})
     hidden = gather(found, lambda result: result.get("labels_hidden", {}).get("last"), {})
@@ -70,9 +92,7 @@ def _list_by_share(plan: Plan) -> Iterator[TrainingRun]:
 
 def _tabulate_unseen(plan: Plan, store: RunStore) -> PaperTable:
     """Make the figure: perplexity with out-of-vocabulary words predicted, by the share of training documents."""
-    found = [
-        (job, result) for job, result in store.all(TrainingRun) if plan.includes(job.key) and job.share is not None
-    ]
+    found = _find_training(plan, store, by_share=True)
     cells = gather(found, lambda result: result["with_unseen"]["last"], {})
     unseen = {cell.key[0::3]: cell.mean for cell in gather(found, lambda result: result["unseen_share"], {})}
     lines = []
