@@ -58,8 +58,8 @@ def _find_training(plan: Plan, store: RunStore, *, by_share: bool) -> list[tuple
         if len(corpora) > 1:
             numbers = " and ".join(map(str, corpora.values()))
             warn(
-                f"the runs on {dataset} in {store.folder} have {len(corpora)} different corpora ({numbers} runs), such as "
-                "from two preprocessings: means over them say nothing. Delete the older lines of "
+                f"the runs on {dataset} in {store.folder} have {len(corpora)} different corpora ({numbers} runs), such "
+                "as from two preprocessings: means over them say nothing. Delete the older lines of "
                 f"{dataset}.jsonl, or use another folder (-o)"
             )
     return found
