@@ -15,7 +15,7 @@ from metalda import DMR, LDA, Corpus, MetaLDA, WordFeatures
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError
 from metalda.meta.design import Design
-from metalda.models.transform import LEFT_OUT
+from metalda.models.encoded import LEFT_OUT
 from metalda.models.word_scores import top_indices
 from metalda.samplers import folding
 from metalda.samplers.draws import mean_alpha, mean_phi, mean_phi_alone

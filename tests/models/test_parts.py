@@ -9,7 +9,7 @@ import metalda
 from contracts import CASES, corpus, quietly
 from metalda import LDA, Corpus
 from metalda.errors import StorageError
-from metalda.models import transform
+from metalda.models import encoded
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -18,8 +18,8 @@ def test_parts_of_any_size_give_the_same_results(case, tokens, documents, monkey
     model, given = case.make().fit(corpus()), corpus()
     new = Corpus.from_tokens([*map(list, given), [], ["zebra"]], [["pets"]] * 11 + [[]])
     whole, expected = quietly(model.transform, new), quietly(model.perplexity, new, unseen="features", draws="each")
-    monkeypatch.setattr(transform, "MOST_TOKENS", tokens)
-    monkeypatch.setattr(transform, "MOST_DOCUMENTS", documents)
+    monkeypatch.setattr(encoded, "MOST_TOKENS", tokens)
+    monkeypatch.setattr(encoded, "MOST_DOCUMENTS", documents)
     with pytest.warns(UserWarning, match="1 of 12 documents have words, but no word that the model knows") as warned:
         np.testing.assert_array_equal(model.transform(new), whole)
     assert len([each for each in warned if "no word that the model knows" in str(each.message)]) == 1
@@ -29,7 +29,7 @@ def test_parts_of_any_size_give_the_same_results(case, tokens, documents, monkey
 def test_parts_of_chains_are_averaged_and_curated_as_the_whole(monkeypatch):
     model = LDA(3, n_iter=20, n_chains=2, random_state=0, verbose=False).fit(corpus()).merge([0, 2])
     whole, expected = model.transform(corpus()), model.perplexity(corpus(), draws="each")
-    monkeypatch.setattr(transform, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(encoded, "MOST_DOCUMENTS", 3)
     np.testing.assert_array_equal(model.transform(corpus()), whole)
     assert model.perplexity(corpus(), draws="each") == pytest.approx(expected, rel=1e-12)
 
@@ -46,8 +46,8 @@ def peak(function, *arguments):
 
 def test_memory_does_not_grow_with_the_number_of_documents(monkeypatch):
     """With 200 topics, all proportions take 32 MB."""
-    monkeypatch.setattr(transform, "MOST_TOKENS", 1 << 13)
-    monkeypatch.setattr(transform, "MOST_DOCUMENTS", 1 << 10)
+    monkeypatch.setattr(encoded, "MOST_TOKENS", 1 << 13)
+    monkeypatch.setattr(encoded, "MOST_DOCUMENTS", 1 << 10)
     rng = np.random.default_rng(0)
     small = Corpus.from_tokens([[f"w{v}" for v in rng.integers(0, 50, 4)] for _ in range(200)])
     model = LDA(200, n_iter=2, random_state=0, verbose=False).fit(small)

@@ -20,7 +20,8 @@ from metalda.corpus.labels import as_labels
 from metalda.corpus.matrix import NamedMatrix, first_duplicate, row_indices, take_rows
 from metalda.corpus.prepared import load_parts, prepare_corpus, save_parts
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import AUTO, PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema, SchemaFields
+from metalda.corpus.schema import PHRASE_MIN_COUNT, PHRASE_THRESHOLD, TOKEN_PATTERN, Schema, SchemaFields
+from metalda.corpus.settings import AUTO
 from metalda.corpus.source import Source, collect, frame_source, open_source
 from metalda.corpus.stream import Data, locate_data
 from metalda.corpus.vectors import standardize_vectors

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from metalda.corpus.schema import fixed_vocabulary
+from metalda.corpus.settings import fixed_vocabulary
 from metalda.corpus.vocabulary import FlatTokens
 from metalda.errors import InputError, warn
 from metalda.utils.frames import collect_frame, column_names

@@ -13,7 +13,8 @@ from itertools import chain, islice
 
 from metalda.corpus.languages import ENGLISH, guess_language, shown_name
 from metalda.corpus.readers import Document
-from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
+from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.settings import AUTO
 from metalda.corpus.source import Source
 from metalda.corpus.tokenizers import CHARACTER_PAIRS, unspaced_share
 from metalda.corpus.vocabulary import make_analyzer

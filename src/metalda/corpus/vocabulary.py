@@ -20,7 +20,8 @@ from scipy.sparse import csr_array
 
 from metalda.corpus.languages import ENGLISH, Stemmer, stop_words
 from metalda.corpus.phrases import Pair, PhraseJoiner, TokenArrays, as_pairs, find_pairs, join_pairs
-from metalda.corpus.schema import AUTO, TOKEN_PATTERN, Schema
+from metalda.corpus.schema import TOKEN_PATTERN, Schema
+from metalda.corpus.settings import AUTO
 from metalda.corpus.token_pattern import TokenFinder
 from metalda.corpus.tokenizers import load_tokenizer
 from metalda.corpus.unicode import find_words, normalize

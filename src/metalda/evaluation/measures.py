@@ -15,9 +15,9 @@ from metalda.errors import InputError
 from metalda.evaluation.clustering import NOT_COMPARED, label_agreement
 from metalda.evaluation.coherence import coherence
 from metalda.models.base import TopicModel
+from metalda.models.encoded import every_second
 from metalda.models.estimator import require_fitted
 from metalda.models.saving import fingerprint_corpus
-from metalda.models.transform import every_second
 from metalda.models.word_scores import top_indices
 
 Matrix: TypeAlias = NDArray[np.floating] | csr_array

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from metalda.corpus import Corpus
 from metalda.corpus.files import MAX_DOCUMENT_BYTES
 from metalda.corpus.formats import is_saved
-from metalda.corpus.schema import TOKEN_PATTERN, fixed_vocabulary
+from metalda.corpus.schema import TOKEN_PATTERN
+from metalda.corpus.settings import fixed_vocabulary
 from metalda.corpus.source import in_blocks, read_blocks
 from metalda.corpus.stream import Location, Stream, locate_data
 from metalda.errors import InputError, StorageError

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,12 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from metalda.corpus import Corpus, NamedMatrix, Schema
-from metalda.corpus.vocabulary import renumber
 from metalda.errors import InputError, warn
 from metalda.meta.design import Design
 from metalda.meta.groups import UNKNOWN, groups_of
-from metalda.meta.label_index import LabelIndex
 from metalda.models.chains import average_proportions
 from metalda.models.declaration import Declaration
+from metalda.models.encoded import LEFT_OUT, EncodedDocuments, warn_of_unknown_labels, with_model_names, word_key
 from metalda.models.estimator import available_if, follows_set_output
 from metalda.models.fitted import Fitted
 from metalda.models.inputs import has_words, read_input, without_labels
@@ -36,10 +34,9 @@ from metalda.models.prediction import (
     require_labels,
 )
 from metalda.samplers import Draw
-from metalda.samplers.folding import Documents, complete, key_documents
+from metalda.samplers.folding import Documents, complete
 from metalda.samplers.shards import shard_bounds
 from metalda.training.distributed.cluster import Cluster
-from metalda.utils.chunks import spans
 from metalda.utils.keywords import names_wrong_keywords
 from metalda.utils.threads import count_jobs
 
@@ -48,9 +45,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from sklearn.utils import Tags
 
-LEFT_OUT = -1
 TOKENS_PER_TASK = 1 << 18  # of a worker of a cluster
-MOST_TOKENS, MOST_DOCUMENTS = 1 << 20, 1 << 14  # whose proportions are inferred at a time
 
 # theta of documents, given the design of their labels and phi.
 Infer = Callable[[Documents, Design, NDArray[np.float32]], NDArray[np.float32]]
@@ -134,7 +129,7 @@ class FoldingIn(Declaration):
         groups = np.full(len(corpus), UNKNOWN)
         if names := self.fitted_.wording:
             labels = corpus.labels
-            labels = None if labels is None else _with_model_names(labels, names, frozenset(names))
+            labels = None if labels is None else with_model_names(labels, names, frozenset(names))
             groups = groups_of(labels, names, len(corpus))
         return [(int(group), groups == group) for group in np.unique(groups)]
 
@@ -321,7 +316,7 @@ class FoldingIn(Declaration):
         n_seen = len(fitted.vocabulary)
         seen, new = fitted.word_index, {word: n_seen + u for u, word in enumerate(unseen)}
         numbers = np.array([seen.get(word, new.get(word, LEFT_OUT)) for word in corpus.vocabulary], np.int32)
-        new_keys = np.array([_key(word) for word in unseen], np.uint64)
+        new_keys = np.array([word_key(word) for word in unseen], np.uint64)
         word_keys = np.concatenate([np.arange(n_seen, dtype=np.uint64), new_keys])
         return EncodedDocuments(corpus, numbers, columns, self._real_labels, has_numbers, word_keys, fitted.seed)
 
@@ -336,8 +331,8 @@ class FoldingIn(Declaration):
         else:
             known, numbers = terms.label_names, frozenset(terms.numbers)
             labels = terms.drop_unused(labels, fitted.schema)
-        labels = _with_model_names(labels, sorted(known - numbers), known)
-        _warn_of_unknown_labels(labels, known.union(fitted.wording))
+        labels = with_model_names(labels, sorted(known - numbers), known)
+        warn_of_unknown_labels(labels, known.union(fitted.wording))
         if terms is None:
             return labels.select(fitted.label_names)
         return terms.design_columns(labels, schema, fitted.label_names)
@@ -405,113 +400,12 @@ class FoldingIn(Declaration):
         return tags
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedDocuments:
-    """Documents whose words are rows of phi: the model's vocabulary, then known out-of-vocabulary words."""
-
-    corpus: Corpus
-    numbers: NDArray[np.int32]  # row of phi of each word in the corpus vocabulary; LEFT_OUT if it is ignored
-    columns: NamedMatrix  # of the model's design
-    are_real: bool  # whether labels may have values other than 0 and 1
-    have_numbers: bool  # whether they do in the model
-    word_keys: NDArray[np.uint64]
-    seed: int
-
-    @cached_property
-    def labels(self) -> Design:
-        """Return the design of the labels."""
-        return Design.build(self.columns, len(self.corpus), real=self.are_real, numbers=self.have_numbers)
-
-    def parts(self) -> Iterator[tuple[slice, EncodedDocuments]]:
-        """Yield slices of the documents, each with a moderate number of tokens and documents.
-
-        The results of a document do not depend on its neighbors, so those of all documents can be computed in parts.
-        """
-        offsets, n_documents, first = self.corpus.offsets, len(self.corpus), 0
-        if n_documents <= MOST_DOCUMENTS and offsets[-1] - offsets[0] <= MOST_TOKENS:
-            yield slice(0, n_documents), self
-            return
-        while first < n_documents:
-            fitting = int(np.searchsorted(offsets, offsets[first] + MOST_TOKENS, side="right")) - 1
-            last = max(first + 1, min(fitting, first + MOST_DOCUMENTS, n_documents))
-            chosen = slice(first, last)
-            columns = NamedMatrix(self.columns.matrix[chosen], self.columns.names)
-            yield chosen, replace(self, corpus=self.corpus[chosen], columns=columns)
-            first = last
-
-    def count_unknown(self) -> int:
-        """Return how many documents have words, but no word that the model does not ignore."""
-        n_unknown, all_words, all_offsets = 0, self.corpus.words, self.corpus.offsets
-        for first, last in spans(all_offsets):
-            offsets = all_offsets[first : last + 1]
-            known = np.concatenate([[0], np.cumsum(self.numbers[all_words[offsets[0] : offsets[-1]]] != LEFT_OUT)])
-            n_unknown += int(((np.diff(offsets) > 0) & (np.diff(known[offsets - offsets[0]]) == 0)).sum())
-        return n_unknown
-
-    def halves(self) -> tuple[Documents, Documents]:
-        """Return the observed words, at positions 0, 2, 4 …, and the scored words, at positions 1, 3, 5 ….
-
-        Positions are counted before words that the model ignores are dropped.
-        """
-        return self.select(lambda offsets: ~every_second(offsets)), self.select(every_second)
-
-    def select(self, choose: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None) -> Documents:
-        """Return the words that the model does not ignore; of these, those that `choose` selects by their offsets."""
-        words, offsets = renumber(self.corpus.words, self.corpus.offsets, self.numbers, choose)
-        keys = key_documents(words, offsets, self.word_keys, self.labels, self.seed)
-        return Documents(words, offsets, self.labels.row_of, keys)
-
-
 def _sum_to_one(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return proportions that sum to 1; equal ones for a document that has nothing but hidden topics."""
     sums = theta.sum(axis=1, keepdims=True)
     equal = np.full(theta.shape, 1 / theta.shape[1])
     divided: NDArray[np.float64] = np.divide(theta, sums, out=equal, where=sums > 0)
     return divided
-
-
-def _key(word: str) -> int:
-    """Return a number for an out-of-vocabulary word that is the same in every batch."""
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-def every_second(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return a mask of the words that document completion scores: positions 1, 3, 5 … of each document."""
-    position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-    is_scored: NDArray[np.bool_] = position % 2 == 1
-    return is_scored
-
-
-def _with_model_names(labels: NamedMatrix, names: Sequence[str], known: Set[str]) -> NamedMatrix:
-    """Give labels that were typed, such as ``year=1950``, the names that they have in the model."""
-    unknown = [j for j in np.unique(labels.matrix.indices) if labels.names[j] not in known]
-    if not unknown:
-        return labels
-    index = LabelIndex(names)
-    typed = {int(j): found for j in unknown if (found := index.find(labels.names[j])) is not None}
-    if not typed:
-        return labels
-    renamed = [typed.get(j, name) for j, name in enumerate(labels.names)]
-    position = {name: j for j, name in enumerate(dict.fromkeys(renamed))}
-    columns = [position[name] for name in renamed]
-    parts = np.ones(len(renamed)), (np.arange(len(renamed)), columns)
-    matrix = labels.matrix @ sparse.csr_array(parts, shape=(len(renamed), len(position)))
-    if labels.is_binary:
-        matrix.data[:] = 1  # a document may have two years of one bin
-    return NamedMatrix(matrix, tuple(position))
-
-
-def _warn_of_unknown_labels(labels: NamedMatrix, known: Set[str]) -> None:
-    matrix = labels.matrix
-    is_unknown = np.array([name not in known for name in labels.names], bool)
-    found = np.flatnonzero(is_unknown[matrix.indices] & (matrix.data != 0)) if is_unknown.any() else np.empty(0, int)
-    if len(found):
-        n_affected = len(np.unique(np.searchsorted(matrix.indptr, found, side="right")))
-        present = [labels.names[j] for j in np.unique(matrix.indices[found])]
-        examples = ", ".join(repr(name) for name in present[:3])
-        kinds = f"{len(present):,} distinct label{'' if len(present) == 1 else 's'}"
-        places = f"{n_affected:,} document{'' if n_affected == 1 else 's'}"
-        warn(f"labels that the model was not trained on are ignored: {kinds} in {places}, such as {examples}")
 
 
 def infer_on_cluster(
