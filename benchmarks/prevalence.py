@@ -31,6 +31,7 @@ from benchmarks.data import data_folder
 from metalda import Corpus, MetaLDA
 from metalda.datasets import load_tmn, load_ws
 from metalda.evaluation.matching import match
+from metalda.meta.margins import find_margin
 from metalda.meta.terms import Terms
 
 FORMULA = "genre + x + s(year) + noise"
@@ -85,10 +86,10 @@ def cover(seed: int) -> list[dict[str, Any]]:
     true_of = {int(k): int(j) for k, j, s in zip(own, true, similarity, strict=True) if s >= 0.9}
     if len(true_of) < N_TOPICS:
         return []  # the topics of a corpus that were not found have no true effects
-    at = terms.grid({"year": GRID.tolist()}, model.label_names_)
-    names = at.names
-    logs = at.matrix @ weights[:-1] + weights[-1]
-    proportions = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+    names = terms.grid({"year": GRID.tolist()}, model.label_names_).names
+    margin = find_margin(terms, model.fitted_.labels, {"year": GRID.tolist()})
+    own_weights = weights[[*(names.index(name) for name in model.label_names_), -1]]
+    proportions = margin.mean_proportions(own_weights)
     rows = []
     for k, j in true_of.items():
         for label in ("x", "noise"):

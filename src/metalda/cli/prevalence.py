@@ -50,8 +50,8 @@ def prevalence(
             "--at",
             metavar="COLUMN=VALUE",
             help="Values of a column: of --over or --by to choose what is shown, of another to hold it fixed. Repeat "
-            "the option, or separate values by commas. Labels of other columns have their shares in the training "
-            "documents, and other numbers are average.",
+            "the option, or separate values by commas. Proportions are averages over the training documents, "
+            "which keep their labels and numbers of other columns.",
             show_default=False,
         ),
     ] = None,

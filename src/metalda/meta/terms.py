@@ -191,7 +191,7 @@ class Terms:
         """
         if self.formula is None and not self.numbers:
             return labels
-        products = self._products(*self._read(labels, schema, resolution))
+        products = self.products(*self._read(labels, schema, resolution))
         for term, own in zip(self.terms, products, strict=True):
             if own.matrix.nnz == 0:
                 name = ":".join(factor.name for factor in term)
@@ -215,7 +215,7 @@ class Terms:
         """Return the columns of the design with these names for new documents."""
         if self.formula is None and not self.numbers:
             return labels.select(names)
-        found = DesignColumns.join(self._products(*self._read(labels, schema), names))
+        found = DesignColumns.join(self.products(*self._read(labels, schema), names))
         return NamedMatrix(sparse.csr_array(found.matrix), found.names).select(names)
 
     def groups_of(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ class Terms:
         group_of: dict[str, str] = {}
         labels = {column: sparse.csc_array((1, len(own))) for column, own in self.labels.items()}
         numbers = {column: np.zeros(1) for column in self.numbers}
-        for found in self._products(labels, numbers, names):
+        for found in self.products(labels, numbers, names):
             group_of |= dict(zip(found.names, found.groups, strict=True))
         return tuple(group_of[name] for name in names)
 
@@ -258,6 +258,10 @@ class Terms:
 
         Labels that are not given have their shares in the training documents, and numbers are average.
         """
+        return DesignColumns.join(self.products(*self.grid_values(at), names))
+
+    def grid_values(self, at: Mapping[str, Sequence[ColumnValue]]) -> Values:
+        """Return the labels and the standardized numbers at every combination of values."""
         for column in at:
             self.require_column(column)
         points = list(product(*at.values()))
@@ -277,7 +281,7 @@ class Terms:
             if column in position:
                 values = [_as_number(column, point[position[column]]) for point in points]
                 numbers[column] = (np.array(values) - number.center) / number.scale
-        return DesignColumns.join(self._products(pieces, numbers, names))
+        return Values(pieces, numbers)
 
     def _read(self, labels: NamedMatrix, schema: Schema | None, resolution: int | None = None) -> Values:
         """Return the labels and the standardized numbers of documents, by column."""
@@ -292,7 +296,7 @@ class Terms:
             return np.zeros(len(labels))
         return self.numbers[column].standardize(labels.select([column]).matrix.toarray()[:, 0], scales.get(column))
 
-    def _products(
+    def products(
         self,
         labels: Mapping[str, sparse.csc_array],
         numbers: Mapping[str, NDArray[np.float64]],

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import softmax
 
 from metalda.corpus import NamedMatrix
 from metalda.errors import InputError, warn
+from metalda.meta.margins import find_margin
 from metalda.meta.references import SAME
 from metalda.meta.terms import ColumnValue
 from metalda.models.curation import Parts
@@ -45,8 +45,8 @@ class PrevalenceTables(EffectTables):
         ----------
         at : mapping
             Values of columns, in their own units: ``{"year": range(1920, 2021, 5), "genre": ["Drama", "Comedy"]}``.
-            Every combination of them is a point of the grid. Labels of other columns have their shares in the training
-            documents, and other numbers are average.
+            Every combination of them is a point of the grid. Proportions are averaged over the training documents (a
+            sample of 1,000 or fewer if there are many), which keep their labels and numbers of other columns.
         interval : float
             Posterior probability of the intervals.
         contrast : str, optional
@@ -174,14 +174,16 @@ def prevalence_table(
         )
     axis = None if contrast is None else list(values).index(contrast)
 
+    margin = find_margin(terms, fitted.labels, values)
+
     def proportions(draw: Draws, parts: Parts) -> NDArray[np.float64]:
-        found = add_parts(softmax(rows @ np.asarray(draw, np.float64), axis=1), parts)
+        found = add_parts(margin.mean_proportions(np.asarray(draw, np.float64)), parts)
         if axis is None:
             return found
         grid = np.moveaxis(found.reshape(*shape, -1), axis, 0)
         return np.moveaxis(grid[1:] - grid[:1], 0, axis).reshape(-1, found.shape[1])
 
-    drawn = weights.compute(proportions, rows.shape[0] * weights.chains[0].shape[2])
+    drawn = weights.compute(proportions, margin.n_rows * weights.chains[0].shape[2])
     kept = {column: own[1:] if column == contrast else own for column, own in values.items()}
     table = table_of_draws(weights, _named(kept, values, contrast, weights), "mean", drawn, interval)
     table.attrs["is_identified"] = is_identified

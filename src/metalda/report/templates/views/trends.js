@@ -53,8 +53,8 @@ function bandText(trend, group) {
     : "the number of topics and one chain";
   const texts = [group.low.length
     ? `Bands are ${level()} posterior intervals of the expected proportion, given ${given}.`
-    : "There are no intervals: see the notes in the overview.", "Labels that are not shown have their shares in the "
-    + "training documents, and other numbers are average."];
+    : "There are no intervals: see the notes in the overview.", "Curves are averages over the training documents, "
+    + "which keep their labels and numbers of other columns."];
   if (!group.is_identified) texts.push("No training documents have such labels, so the prior decides some curves.");
   if (group.n_labels > group.names.length) texts.push(
     `The ${group.names.length} most frequent of ${group.n_labels.toLocaleString("en")} labels.`);
