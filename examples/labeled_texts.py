@@ -26,9 +26,9 @@ model = MetaLDA(given.topics, n_iter=given.iterations, random_state=0).fit(train
 print(model.topics(top_n=6).to_string(index=False))
 
 effects = model.label_effects(interval=0.9)
-clear = effects[effects["low"] > 0].sort_values("effect", ascending=False)
+clear = effects[effects["difference_low"] > 0].sort_values("difference", ascending=False)
 print("\nTopics that a module clearly raises:")
-print(clear[["label", "topic", "effect", "low", "high"]].head(10).to_string(index=False))
+print(clear[["label", "topic", "difference", "difference_low", "difference_high"]].head(10).to_string(index=False))
 
 lda = LDA(given.topics, n_iter=given.iterations, random_state=0).fit(train)
 print(f"\nPerplexity of {len(test)} held-out docstrings:")

@@ -102,8 +102,8 @@ def test_damaged_word_features(run: Run, folder: Path, write: Write, data: Path)
         (("-k", 0), "--topics 0: --model metalda expects an int in the range [1, 65535]"),
         (("-k", 100_000), "--topics 100000: "),
         (("--iterations", 0), "--iterations 0: "),
-        (("--mu", -1), "--mu -1.0: --model metalda expects a float in the range (0.0, inf)"),
-        (("--mu", "much"), "--mu much: --model metalda expects a float in the range (0.0, inf) or COLUMN=NUMBER"),
+        (("--mu", -1), "--mu -1.0: --model metalda expects a float in the range (0.0, 1e+09)"),
+        (("--mu", "much"), "--mu much: --model metalda expects a float in the range (0.0, 1e+09) or COLUMN=NUMBER"),
         (
             ("--doc-prior", "label"),
             "--doc-prior label: --model metalda expects a str among {",

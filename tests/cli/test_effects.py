@@ -5,16 +5,18 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import metalda
 from cli.helpers import Run, Write, error_line
+from metalda.cli import effects
 
 
 def test_effects_show_the_labels_that_raise_a_topic_most(run: Run, model: Path) -> None:
     rows = json.loads(run("effects", model, "--top", 1, "--format", "json").stdout)
     table = metalda.load(model).label_effects()
-    best = table.loc[table.groupby("topic")["low"].idxmax()]
+    best = table.loc[table.groupby("topic")["difference_low"].idxmax()]
     assert [(row["topic"], row["label"]) for row in rows] == list(zip(best["topic"], best["label"], strict=True))
     shown = run("effects", model, "--top", 1).stdout
     assert "90% interval" in shown
@@ -139,3 +141,22 @@ def test_a_model_without_learned_scales_has_no_pooling(run: Run, write: Write, t
     for model in ("lda", "metalda"):
         run("fit", data, "-o", tmp_path / model, "--model", model, "-k", 2, "--iterations", 4)
         assert "no learned scales" in error_line(run("effects", tmp_path / model, "--pooling"))
+
+
+def test_labels_that_lower_the_share_of_a_topic_are_not_those_that_raise_it() -> None:
+    """The label `big` doubles the weight of topic 0, and raises that of others so much that the share falls."""
+    table = pd.DataFrame(
+        {
+            "label": ["big", "small"],
+            "topic": [0, 0],
+            "difference": [-0.2, 0.1],
+            "difference_low": [-0.3, 0.05],
+            "difference_high": [-0.1, 0.15],
+            "effect": [0.7, 0.3],
+            "low": [0.5, 0.1],
+            "high": [0.9, 0.5],
+        }
+    )
+    assert effects.strongest(table, "topic", 1)["label"].tolist() == ["small"]
+    assert effects._count_opposed(table) == 1
+    assert effects._farthest_from_zero(table, 1)["label"].tolist() == ["big"]

@@ -82,7 +82,7 @@ def test_labels_that_a_model_does_not_learn_from_are_said_not_to_be_used(run: Ru
     ("options", "message"),
     [
         (("--mu", "2"), "--mu is not an option of --model lda; it is one of: metalda"),
-        (("--doc-prior", "labels"), "--doc-prior labels: --model lda expects a float in the range (0.0, inf)"),
+        (("--doc-prior", "labels"), "--doc-prior labels: --model lda expects a float in the range (0.0, 1e+09)"),
         (("--embeddings", "x.txt"), "--model lda uses no word features"),
     ],
 )

@@ -86,3 +86,10 @@ def test_a_model_takes_columns_and_counts_and_gives_frames() -> None:
     named = LDA(2, n_iter=10, random_state=0, verbose=False).fit(counts)
     assert named.vocabulary_ == ("cat", "rain")
     assert named.transform(["cat"]).shape == (1, 2)
+
+
+def test_two_columns_with_one_name_are_refused() -> None:
+    frame = pd.DataFrame([["cat dog", "a", "b"]] * 4, columns=["text", "kind", "kind"])
+    with pytest.raises(InputError, match="two columns have the same name, 'kind'"):
+        Corpus.from_frame(frame, labels="kind")
+    assert len(Corpus.from_frame(frame, text="text", max_df=1.0)) == 4, "columns that are not read may have one name"

@@ -240,6 +240,7 @@ def test_topics_are_listed_by_probability(case, fitted):
         ({"n_draws": 0}, "n_draws"),
         ({"n_shards": 0}, "n_shards"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"n_chains": 1001}, "n_chains"),
         ({"doc_prior": 0.0}, "doc_prior"),
         ({"word_prior": -1.0}, "word_prior"),
     ],

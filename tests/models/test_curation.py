@@ -240,11 +240,11 @@ def test_proportions_and_differences_are_sums_and_their_intervals_are_of_the_sum
     assert table["mean"][1992, 0] == pytest.approx(means[1992, 0] + means[1992, 3], abs=1e-6)
     number = trained.fitted_.labels.terms.numbers["year"]
     x = (1992 - number.center) / number.scale
-    shares = trained.fitted_.labels.terms.labels["party"]
-    row = np.array([x if name == "year" else shares.get(name, 0.0) for name in weights.names] + [1.0])
+    shares = trained.fitted_.labels.terms.labels["party"]  # every document has one
+    rows = np.array([[x if name == "year" else float(name == own) for name in weights.names] + [1.0] for own in shares])
     for draw in weights.chains[0]:
-        alpha = np.exp(row @ draw.astype(float))
-        drawn.append(alpha[[0, 3]].sum() / alpha.sum())
+        alpha = np.exp(rows @ draw.astype(float))
+        drawn.append(np.average(alpha[:, [0, 3]].sum(axis=1) / alpha.sum(axis=1), weights=list(shares.values())))
     ends = np.quantile(drawn, [0.05, 0.95], method="weibull")
     np.testing.assert_allclose(table.loc[(1992, 0), ["low", "high"]].to_numpy(float), ends, rtol=1e-5)
 
@@ -471,6 +471,7 @@ def test_documents_of_hidden_topics_only_have_no_topic() -> None:
         (lambda m: m.rename({0: "x", 1: "x"}), "two topics would have the name 'x'"),
         (lambda m: m.rename({0: "7"}), "'7' could be the number of a topic"),
         (lambda m: m.rename({0: "topic2"}), "'topic2' could be the number of a topic"),
+        (lambda m: m.rename({0: "Topic 2"}), "'Topic 2' could be the number of a topic"),
         (lambda m: m.rename({}), "rename needs names by topic"),
         (lambda m: m.merge([1]), "merge needs two topics or more"),
         (lambda m: m.merge([1, 1]), "a topic is given twice"),

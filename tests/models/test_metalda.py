@@ -171,6 +171,12 @@ def test_labels_change_what_is_expected_of_a_document():
     assert np.abs(pets - sky).max() > 0.5  # ten documents alone do not decide it: some seeds find no effect
 
 
+@pytest.mark.parametrize("name", ["doc_prior", "word_prior", "nu"])
+def test_a_prior_whose_sums_would_overflow_is_refused(name):
+    with pytest.raises(InputError, match=name):
+        MetaLDA(2, **QUICK, **{name: 1e308}).fit(corpus())
+
+
 def test_labels_given_twice_or_of_another_length_are_refused():
     with pytest.raises(InputError, match="twice"):
         MetaLDA(2, **QUICK).fit(corpus(), ["pets"] * 10)

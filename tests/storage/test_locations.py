@@ -60,6 +60,11 @@ def test_a_location_is_a_path_or_elsewhere(given, found):
     assert locate(given) == found
 
 
+def test_an_empty_path_is_not_the_current_folder():
+    with pytest.raises(InputError, match="a path is empty"):
+        Corpus.read("")
+
+
 def test_the_parts_of_a_name_are_those_of_a_path():
     remote = Remote("s3://bucket/a/news.jsonl.gz")
     assert (remote.name, remote.stem, remote.suffix) == ("news.jsonl.gz", "news.jsonl", ".gz")

@@ -89,7 +89,7 @@ def _print_effects(model: TopicModel) -> None:
     from metalda.cli.effects import ends, strongest
 
     effects = strongest(model.label_effects(interval=0.9), "label", top=1)
-    effects = effects.sort_values(["low", "effect"], ascending=False, kind="stable").head(_N_EFFECTS)
+    effects = effects.sort_values(["difference_low", "difference"], ascending=False, kind="stable").head(_N_EFFECTS)
     effects[["difference", "difference_low", "difference_high"]] *= 100
     print("\nLabel effects: the expected share of a topic compared with an average module (90 % interval).\n")
     rows = [

@@ -162,8 +162,9 @@ def _proportions_of(model: TopicModel, interval: float, name: str | None, top: i
 
 
 def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
-    """Return the rows of each group with the largest lower ends of their intervals."""
-    clear = table["low"].fillna(table["effect"])  # without intervals, the largest effects
+    """Return the rows of each group that have the largest lower ends of intervals, of differences if there are any."""
+    value, low, _ = _scale_of(table)
+    clear = table[low].fillna(table[value])  # without intervals, the largest effects
     table = table.assign(clear=clear).sort_values([by, "clear"], ascending=[True, False], kind="stable")
     table = table.drop(columns="clear")
     return table.groupby(by, sort=False).head(top) if top else table
@@ -171,9 +172,25 @@ def strongest(table: pd.DataFrame, by: str, top: int) -> pd.DataFrame:
 
 def _farthest_from_zero(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return the rows whose intervals are farthest from 0."""
-    clear = table[["low"]].assign(high=-table["high"]).max(axis=1).fillna(table["effect"].abs())
+    value, low, high = _scale_of(table)
+    clear = table[[low]].assign(high=-table[high]).max(axis=1).fillna(table[value].abs())
     order = clear.sort_values(ascending=False, kind="stable").index
     return table.loc[order[: top or None]]
+
+
+def _scale_of(table: pd.DataFrame) -> tuple[str, str, str]:
+    """Return the columns that effects are judged by: a label can raise the weight of a topic and lower its share."""
+    known = "difference" in table and table["difference"].notna().any()
+    return ("difference", "difference_low", "difference_high") if known else ("effect", "low", "high")
+
+
+def _count_opposed(table: pd.DataFrame) -> int:
+    """Return how many effects are clear on both scales, with opposite signs."""
+    if "difference" not in table:
+        return 0
+    raises = (table["low"] > 0) & (table["difference_high"] < 0)
+    lowers = (table["high"] < 0) & (table["difference_low"] > 0)
+    return int((raises | lowers).sum())
 
 
 def _print(model: TopicModel, table: pd.DataFrame, interval: float, format: Format, raw: bool) -> None:
@@ -197,10 +214,12 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
             cells.append(ends(row["low"], row["high"], ".3f"))
         else:
             effect = factor_cells(row["effect"], row["low"], row["high"])
-            cells += [Cell(short(row[kind]), effect[1].style)] if kind else []
+            points: list[Cell] = []
             if "difference" in row:
-                value, *points = (100 * row[name] for name in ("difference", "difference_low", "difference_high"))
-                cells += signed_cells(value, points[0], points[1], "+.1f")
+                change, *edges = (100 * row[name] for name in ("difference", "difference_low", "difference_high"))
+                points = signed_cells(change, edges[0], edges[1], "+.1f")
+            judged = points if _scale_of(table)[0] == "difference" else effect
+            cells += [Cell(short(row[kind]), judged[1].style), *points] if kind else points
             cells += effect
         if "chains" in row:
             cells += tables.chain_cells(model, [row["chains"]])
@@ -219,6 +238,11 @@ def _print_table(model: TopicModel, table: pd.DataFrame, interval: float) -> Non
         print("\nThese effects have no intervals" + _reason(model) + ".")
     else:
         print(f"\nIntervals are over {tables.count(table.attrs['n_draws'], 'draw')}.")
+    if opposed := _count_opposed(table):
+        print(
+            f"{opposed:,} of these effects raise the weight of a topic and lower its share, or the reverse, because "
+            "they change the weights of other topics more. The difference is what happens to the share."
+        )
     if "tail_ess" in table:
         from metalda.models.weights import FEW_DRAWS
 

@@ -15,7 +15,7 @@ from metalda.corpus.columns import Columns
 from metalda.corpus.files import MAX_DOCUMENT_BYTES, read_ahead, reading, text_codec, too_large
 from metalda.corpus.formats import FORMATS
 from metalda.corpus.labels import LabelCollector
-from metalda.corpus.matrix import NamedMatrix
+from metalda.corpus.matrix import NamedMatrix, first_duplicate
 from metalda.corpus.phrases import Pair, log_phrases
 from metalda.corpus.readers import Document
 from metalda.corpus.schema import Schema
@@ -101,6 +101,8 @@ def frame_source(frame: object, schema: Schema) -> Source:
     columns = Columns("frame", "row", schema)
     all_names = column_names(frame)
     names = columns.resolve(all_names)
+    if (twice := first_duplicate([name for name in all_names if name in set(names)])) is not None:
+        raise InputError(f"frame: two columns have the same name, {twice!r}: rename one of them")
     values = [column_values(frame, j) for j, name in enumerate(all_names) if name in set(names)]
     records = ((i, dict(zip(names, row, strict=True))) for i, row in enumerate(zip(*values, strict=True)))
     return Source("frame", columns.documents(records), schema, columns=columns)

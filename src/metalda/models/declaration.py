@@ -30,7 +30,7 @@ from metalda.utils.constraints import Interval, StrOptions
 from metalda.utils.keywords import require_known
 from metalda.utils.threads import count_jobs
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
+POSITIVE = Interval(Real, 0, 1e9, closed="neither")  # sums over words stay in the range of float32
 N_COMPONENTS = [Interval(Integral, 1, 2**16 - 1, closed="both")]
 RESOLUTION = [Interval(Integral, 2, None, closed="left")]
 
@@ -58,7 +58,7 @@ class Declaration(PrevalenceTables):
         "burn_in": [Interval(Integral, 0, None, closed="left"), None],
         "thin": [Interval(Integral, 1, None, closed="left"), None],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, 1000, closed="both")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "n_shards": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],

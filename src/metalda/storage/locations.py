@@ -137,6 +137,8 @@ def locate(path: PathLike) -> Path | Remote:
     if isinstance(path, Remote):
         return path
     text = os.fspath(path)
+    if not text:  # as a `Path` it would be the current folder
+        raise InputError("a path is empty: name a file or a folder (. is the current one)")
     if isinstance(path, Path):
         text = _SHORTENED.sub(r"\1://", text, count=1) if _SHORTENED.match(text) else text
     scheme = _SCHEMES.match(text)

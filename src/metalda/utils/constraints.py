@@ -37,7 +37,7 @@ class Interval:
 
     def __str__(self) -> str:
         is_integer = self.kind is Integral
-        left, right = (end if end is None or is_integer else float(end) for end in (self.left, self.right))
+        left, right = (end if end is None or is_integer else _number(end) for end in (self.left, self.right))
         ends = f"{'-inf' if left is None else left}, {'inf' if right is None else right}"
         opening, closing = "[("[self.closed not in ("left", "both")], "])"[self.closed not in ("right", "both")]
         return f"{'an int' if is_integer else 'a float'} in the range {opening}{ends}{closing}"
@@ -54,6 +54,11 @@ class StrOptions:
 
     def __str__(self) -> str:
         return f"a str among {{{', '.join(map(repr, sorted(self.options)))}}}"
+
+
+def _number(value: float) -> str:
+    """Write a number as Python does, and a large one with an exponent."""
+    return f"{value:g}" if abs(value) >= 1e6 else str(float(value))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from metalda.errors import InputError
 from metalda.utils.terminal import clean
 
-_TAKEN = re.compile(r"[0-9]+|topic[0-9]+")  # how topics without a name are called
+_TAKEN = re.compile(r"[0-9]+|topic ?[0-9]+", re.IGNORECASE)  # how topics without a name are called
 _LONGEST = 200
 
 

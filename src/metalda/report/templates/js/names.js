@@ -8,7 +8,7 @@ function nameProblem(text, others) {
   if (!text) return "A name is not empty.";
   if ([...text].length > LONGEST_NAME) return `A name has at most ${LONGEST_NAME} characters.`;
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text.replace(/[\u200c\u200d]/g, ""))) return "A name has only printable characters.";
-  if (/^(topic)?[0-9]+$/.test(text)) return "This could be the number of a topic.";
+  if (/^(topic ?)?[0-9]+$/i.test(text)) return "This could be the number of a topic.";
   return others.includes(text) ? "Another topic has this name." : null;
 }
 const otherTitles = (k) => topics.filter((t) => t.number !== k).map((t) => t.title);
