@@ -9,7 +9,7 @@ ELSEWHERE = ("docs", "bench")  # extras that users of the library do not need
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 groups = [bounds for name, bounds in project["optional-dependencies"].items() if name not in ELSEWHERE]
 for requirement in sorted({*project["dependencies"], *(bound for bounds in groups for bound in bounds)}):
-    bound = re.fullmatch(r"([\w.-]+)>=([\d.]+)", requirement)
+    bound = re.fullmatch(r"([\w.-]+)>=([\d.]+)(; python_version < '[\d.]+')?", requirement)
     if bound:
         print(f"{bound[1]}=={bound[2]}")
     elif not requirement.startswith("metalda["):

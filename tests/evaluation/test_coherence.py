@@ -33,6 +33,7 @@ def random_topics() -> list[list[str]]:
 
 
 def gensim_scores(topics: list[list[str]], documents: list[list[str]], measure: str, window: int) -> list[float]:
+    pytest.importorskip("gensim", reason="gensim is not installed")
     from gensim.corpora import Dictionary
     from gensim.models import CoherenceModel
 
