@@ -177,6 +177,11 @@ def test_a_prior_whose_sums_would_overflow_is_refused(name):
         MetaLDA(2, **QUICK, **{name: 1e308}).fit(corpus())
 
 
+def test_missing_texts_alone_are_documents_without_words():
+    model = MetaLDA(3, **QUICK).fit(corpus())
+    np.testing.assert_array_equal(model.transform([None, None]), model.transform(["", ""]))
+
+
 def test_labels_given_twice_or_of_another_length_are_refused():
     with pytest.raises(InputError, match="twice"):
         MetaLDA(2, **QUICK).fit(corpus(), ["pets"] * 10)

@@ -145,7 +145,11 @@ def without_labels(X: object, schema: Schema | None, vocabulary: Collection[str]
 
 
 def _is_texts(X: object) -> TypeGuard[Iterable[str | None]]:
-    return any(isinstance(document, str) for document in _items(X))
+    """Return whether X has a text, or nothing but missing texts."""
+    documents = list(_items(X))
+    return any(isinstance(document, str) for document in documents) or (
+        bool(documents) and all(document is None for document in documents)
+    )
 
 
 def _is_tokens(X: object) -> TypeGuard[Iterable[Sequence[str]]]:
