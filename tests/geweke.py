@@ -17,6 +17,7 @@ from metalda.priors import Gamma, Normal
 from metalda.samplers import Problem
 from metalda.training.gibbs import Generators, resume_chain, sweep
 
+BATCHES = 50  # of a chain
 FORWARD = 50_000  # so many that the error of their means is small beside that of a chain
 
 
@@ -117,21 +118,21 @@ def statistics(problem: Problem, samples: Sample) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _relabel(topics, log_doc_weights, log_word_weights, rng):
-    """Renumber the topics at random. The joint is the same for any numbering, and a chain that gets stuck mixes."""
-    order = rng.permutation(log_doc_weights.shape[1])
-    return np.argsort(order)[topics].astype(np.uint16), log_doc_weights[:, order], log_word_weights[:, order]
+def joint_test(problem: Problem, *, n_sweeps: int, seed: int, restart: bool = False, step=sweep) -> np.ndarray:
+    """z-scores of the differences in means; standard errors of the chain by batches.
 
-
-def joint_test(problem: Problem, *, n_sweeps: int, seed: int, relabel: bool = False, step=sweep) -> np.ndarray:
-    """z-scores of the differences in means; standard errors of the chain by batches."""
+    With `restart` every batch starts from a draw of the model. So batches are independent, and their errors are right
+    even if a chain is stuck for longer than a batch.
+    """
     rng = np.random.default_rng(seed)
     expected = statistics(problem, forward(problem, FORWARD, rng))
     words, *latent = (each[0] for each in forward(problem, 1, rng))
     rngs = Generators.spawn(seed, problem)
     found = []
-    for _ in range(n_sweeps):
-        topics, *weights = _relabel(*latent, rng) if relabel else latent
+    for i in range(n_sweeps):
+        if restart and i % (n_sweeps // BATCHES) == 0:
+            words, *latent = (each[0] for each in forward(problem, 1, rng))
+        topics, *weights = latent
         current = replace(problem, words=words)
         state, _ = step(current, resume_chain(current, {"topics": topics}, *weights), rngs)
         latent = state.topics, state.log_doc_weights.copy(), state.log_word_weights.copy()
@@ -144,7 +145,7 @@ def joint_test(problem: Problem, *, n_sweeps: int, seed: int, relabel: bool = Fa
 def compare(expected: np.ndarray, chain: np.ndarray) -> np.ndarray:
     """z-scores of the differences in means between independent draws and a chain."""
     n_sweeps = len(chain)
-    batches = np.array([batch.mean(axis=0) for batch in np.array_split(chain, 50)])
+    batches = np.array([batch.mean(axis=0) for batch in np.array_split(chain, BATCHES)])
     # A chain that happens to lack a rare event has no variance, so it gets at least that of independent draws.
     of_chain = np.maximum(batches.var(axis=0, ddof=1) / len(batches), expected.var(axis=0) / n_sweeps)
     error = np.sqrt(expected.var(axis=0) / len(expected) + of_chain)
@@ -156,4 +157,4 @@ def compare(expected: np.ndarray, chain: np.ndarray) -> np.ndarray:
 
 def smallest_p_value(z: np.ndarray) -> float:
     """Bonferroni over the statistics; Student's t with the degrees of freedom of the batches."""
-    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), 49) * len(z)))
+    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), BATCHES - 1) * len(z)))

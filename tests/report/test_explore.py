@@ -207,10 +207,10 @@ def test_the_map_has_the_colors_of_topics_or_labels_and_of_the_theme(browser: An
 
 
 @pytest.mark.slow
-def test_correlations_are_those_of_the_model(
-    browser: Any, report: Path, documents: Corpus, model: metalda.MetaLDA, tmp_path: Path
-) -> None:
-    opened = visit(browser, report)
+def test_correlations_are_those_of_the_model(browser: Any, documents: Corpus, tmp_path: Path) -> None:
+    model = MetaLDA(3, doc_prior=1.0, **SETTINGS).fit(documents)  # every document has a part of every topic
+    quietly(write_report, model, tmp_path / "report.html", documents)
+    opened = visit(browser, tmp_path / "report.html")
     page = opened.page
     opened.go("correlations?order=number")
     expected = model.topic_correlations(documents).set_index(["topic", "other_topic"])
@@ -336,7 +336,8 @@ def test_few_and_many_topics_and_hostile_names_are_explored(browser: Any, tmp_pa
             "() => { const c = document.querySelector('canvas');"
             " return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(value => value); }"
         )
-        assert opened.page.locator("fieldset").count() == (1 if n_topics == 2 else 3)
+        n_facets = opened.page.locator("fieldset").count() - (0 if n_topics == 2 else 2)  # but for those of labels
+        assert n_facets in (0, 1)  # the largest topic, unless it is the same in all documents
         assert opened.problems == []
 
 

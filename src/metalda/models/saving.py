@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from metalda.models.base import TopicModel
 
 _KEPT_ELSEWHERE = ("word_features", "embeddings", "vocabulary")
+_LARGEST_PHI = 1.001  # of averages in float32
 PROPORTIONS = "doc_topics"  # the array of a chain that `load` leaves unread, because it may be larger than all others
 _WITHOUT_EFFECT = ("n_jobs", "verbose", *_KEPT_ELSEWHERE)
 
@@ -264,6 +265,8 @@ def _unpack_phi(arrays: Arrays, chain: Trained) -> NDArray[np.float32]:
 def _check_phi(phi: NDArray[np.float32]) -> None:
     """Check phi of a chain, and that of several chains, which follows from it."""
     check_finite("phi", phi, low=0)
+    if phi.max(initial=0) > _LARGEST_PHI:
+        raise StorageError("phi has probabilities above 1")
     if not phi.any(axis=0).all():
         raise StorageError("a topic has no word of positive probability")
 
