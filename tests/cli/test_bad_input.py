@@ -209,3 +209,11 @@ def change(model: Path, edit: object) -> None:
     content = json.loads((model / "model.json").read_text())
     edit(content)  # type: ignore[operator]
     (model / "model.json").write_text(json.dumps(content))
+
+
+def test_an_empty_path_is_not_the_current_folder(run: Run) -> None:
+    result = run("fit", "", "-o", "model")
+    assert error_line(result) == (
+        "metalda: Invalid value for 'DATA': a path is empty: name a file or a folder (. is the current one) "
+        "(see metalda fit --help)"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -33,14 +33,22 @@ def location(text: str) -> Path:
     """Return a path, or a `Remote` for ``scheme://…``."""
     from metalda.storage import locate
 
-    return cast("Path", locate(text))  # the annotations of options name one class
+    return _parsed(locate, text)
 
 
 def data_location(text: str) -> Path:
     """As `location`, or the stream that stands for ``-`` or a pipe."""
     from metalda.corpus.stream import locate_data
 
-    return cast("Path", locate_data(text))
+    return _parsed(locate_data, text)
+
+
+def _parsed(parse: Callable[[str], object], text: str) -> Path:
+    """Return a location; the annotations of options name one class."""
+    try:
+        return cast("Path", parse(text))
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def add_vectors(corpus: Corpus, path: Path | None) -> Corpus:
